@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/byyear"
 	"dealflow/sql/engine"
 	"dealflow/sql/names"
 	"dealflow/sql/quote"
@@ -263,6 +264,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
+		{"years", func(ctx context.Context, conn *stdsql.Conn) error { return writeYears(ctx, conn, c.lakeID(), c.Files) }},
 		release,
 		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 			added.renamed, err = c.fillAliases(ctx, conn)
@@ -275,6 +277,15 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		steps = append(steps, last(c))
 	}
 	return doSteps(ctx, conn, steps...)
+}
+
+// writeYears writes in which years the runs began whose versions are listed at an instant.
+func writeYears(ctx context.Context, conn *stdsql.Conn, lakeID string, files []lake.File) error {
+	query, err := render("refresh/years.sql", nil)
+	if err != nil {
+		return err
+	}
+	return byyear.Write(ctx, conn, ownSchemaOf(lakeID), query, files)
 }
 
 // render executes the template of a statement.

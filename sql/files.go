@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dealflow/schemas/lake"
+	"dealflow/sql/byyear"
 	"dealflow/sql/ownschema"
 	"dealflow/sql/quote"
 )
@@ -81,10 +82,11 @@ func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) 
 // markets are those in the files: DuckDB then leaves out row groups by their statistics. (Reading the shared files apart
 // from the others would keep the paths of these, but each view, and each macro on it, would bind all columns twice.)
 func pathColumns(paths []string) (renamed map[string]string, types string) {
+	renamed = map[string]string{byyear.FileYear.Name: "year"}
 	if !strings.Contains(paths[0], "/mkt=") {
-		return nil, ""
+		return renamed, ""
 	}
-	renamed, types = map[string]string{"market": "mkt"}, ", hive_types = {'mkt': VARCHAR}"
+	renamed["market"], types = "mkt", ", hive_types = {'mkt': VARCHAR}"
 	if strings.HasPrefix(paths[0], "snapshots/") {
 		renamed["snapshot_date"], types = "day", ", hive_types = {'mkt': VARCHAR, 'day': DATE}"
 	}
@@ -119,17 +121,18 @@ type tableData struct {
 	*lake.Table
 	Columns         []lake.Column // of history
 	SnapshotColumns []lake.Column
-	History         string // a FROM clause's source
+	History         string // a FROM clause's source, with byyear.Columns
 	Older           string // the same, for files without all statuses; "" for a table without parsed texts
 	Snapshots       string
+	IsByYear        bool
 }
 
 // tableOf returns the template data of a table without files.
 func tableOf(table *lake.Table) tableData {
-	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns()}
-	data.History, data.Snapshots = emptySource(data.Columns), emptySource(data.SnapshotColumns)
+	data := tableData{Table: table, Columns: table.HistoryColumns(), SnapshotColumns: table.SnapshotColumns(), IsByYear: byyear.Applies(table)}
+	data.History, data.Snapshots = emptySource(byyear.Columns(table)), emptySource(data.SnapshotColumns)
 	if table.StatusesSince() > 0 {
-		data.Older = data.History
+		data.Older = emptySource(data.Columns)
 	}
 	return data
 }
@@ -168,7 +171,7 @@ func (c *Catalog) fileViews() []fileView {
 	views := []fileView{{"history_deal_versions", c.source(versions, lake.DealVersionColumns()), versions}}
 	for _, table := range lake.Tables() {
 		history := byTable[lake.HistoryTable(table.Name)]
-		views = append(views, fileView{"history_" + table.Name, c.source(history, table.HistoryColumns()), history})
+		views = append(views, fileView{"history_" + table.Name, c.source(history, byyear.Columns(table)), history})
 		if since := table.StatusesSince(); since > 0 {
 			older := slices.DeleteFunc(slices.Clone(history), func(f *lake.File) bool { return f.SchemaVersion >= since })
 			views = append(views, fileView{"older_" + table.Name, c.source(older, table.HistoryColumns()), older})

@@ -31,6 +31,7 @@ type history struct {
 	said    map[api.Feed]map[int64]map[int32][]lake.FieldChange // by feed, deal and later version
 	runs    []lake.Commit
 	files   []lake.File
+	yearly  bool // commits are half a year apart: see known
 }
 
 // historyTables lists the tables of a history, with their columns.
@@ -73,7 +74,17 @@ func (h *history) exec(statement string) {
 	}
 }
 
-func (h *history) known() lake.Instant { return lake.At(firstNight.AddDate(0, 0, len(h.runs))) }
+// known is the instant of the next commit. A yearly history has one in the first hour of each year, whose run began in the year before,
+// and one in the middle of it.
+func (h *history) known() lake.Instant {
+	if h.yearly {
+		return lake.At(time.Date(2026, time.Month(1+6*len(h.runs)), 1, 0, 30, 0, 0, time.UTC))
+	}
+	return lake.At(firstNight.AddDate(0, 0, len(h.runs)))
+}
+
+// started is when the run of the next commit begins.
+func (h *history) started() lake.Instant { return lake.At(h.known().Add(-time.Hour)) }
 
 func (h *history) runID() string { return fmt.Sprintf("0195-%d", len(h.runs)+1) }
 
@@ -145,7 +156,7 @@ func (h *history) diff(_ context.Context, pairs []lake.VersionPair, emit func(*l
 // commit ends a commit: rows that are written from now on belong to the next one.
 func (h *history) commit() (added []lake.File) {
 	h.t.Helper()
-	run := lake.Commit{Number: int64(len(h.runs) + 1), RunID: h.runID(), Command: "run", KnownAt: h.known(), Outcome: lake.OutcomeDone}
+	run := lake.Commit{Number: int64(len(h.runs) + 1), RunID: h.runID(), Command: "run", StartedAt: h.started(), KnownAt: h.known(), Outcome: lake.OutcomeDone}
 	for _, feed := range api.Feeds() {
 		run.Feeds = append(run.Feeds, lake.FeedRun{Feed: feed, Outcome: lake.OutcomeDone})
 	}
@@ -227,7 +238,8 @@ func (h *history) write() (added []lake.File) {
 	h.t.Helper()
 	for name := range historyTables() {
 		for market, rows := range h.written[name] {
-			key := lake.HistoryKey(name, market, firstNight.Year(), h.runID(), 0)
+			year := h.started().Year()
+			key := lake.HistoryKey(name, market, year, h.runID(), 0)
 			path := filepath.Join(h.root, filepath.FromSlash(key))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				h.t.Fatal(err)
@@ -235,7 +247,7 @@ func (h *history) write() (added []lake.File) {
 			h.exec(fmt.Sprintf("COPY (FROM %q WHERE market = '%s') TO '%s' (FORMAT parquet)", name, market, strings.ReplaceAll(path, "'", "''")))
 			added = append(added, lake.File{
 				Path: key, Table: lake.HistoryTable(name), SchemaVersion: lake.SchemaVersion, Rows: rows,
-				Partition: map[string]string{"market": string(market), "year": fmt.Sprint(firstNight.Year())},
+				Partition: map[string]string{"market": string(market), "year": fmt.Sprint(year)},
 			})
 		}
 		if len(h.written[name]) > 0 {

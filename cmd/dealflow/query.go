@@ -56,6 +56,7 @@ The other tables have the same four forms. There are also:
   catalog_info, markets          the commit that the catalog shows; the markets in their order
   knowledge_at(t), utc_day(t)    the instant of the last pull as of t; the UTC day of t
   linked_market(of_service, href)    the market of the priced deal to which a link leads
+  is_priced(of_service, status, priced_deal_id)    whether a tranche of an expected deal has priced
 
 csv has an empty field for NULL and "" for an empty text, as PostgreSQL's COPY … (FORMAT csv, HEADER)
 reads it. ndjson is one JSON object a line. parquet and arrow (an Arrow IPC stream) go to --out or into

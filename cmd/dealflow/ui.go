@@ -161,7 +161,7 @@ func (a *app) pages(ctx context.Context, l *load.Lake, o uiOptions, door *login.
 		return nil, nil, err
 	}
 	opener := editions{catalogs: catalogs{app: a, lake: l}, published: new(catalog.Memory)}
-	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now})
+	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now, Opened: ui.Prepare})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -46,9 +46,10 @@ var doors = map[string][]string{
 	"load/iceberg":  {"load/store", "load/parquet", "load/runs", "load", "schemas/...", "load/iceberg/manifest", "load/iceberg/known", "load/iceberg/spans"},
 	"load/loadtest": {"*"},
 
-	"sql":                   {"schemas/...", "sql/engine", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
+	"sql":                   {"schemas/...", "sql/byyear", "sql/engine", "sql/identity", "sql/layoutfile", "sql/names", "sql/ownschema", "sql/quote", "sql/runrows", "sql/sealed"},
 	"sql/engine":            {}, // only databases: it knows no catalog
 	"sql/names":             {},
+	"sql/byyear":            {"schemas/...", "sql/ownschema", "sql/quote"},
 	"sql/layoutfile":        {},
 	"sql/runrows":           {"schemas/..."},
 	"sql/sealed":            {"schemas/..."},

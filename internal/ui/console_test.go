@@ -274,7 +274,7 @@ func testNames(t *testing.T, e *explorer, w *world.World) {
 	}
 	for _, call := range calls {
 		from := "FROM "
-		if strings.HasPrefix(call, "utc_day(") || strings.HasPrefix(call, "knowledge_at(") || strings.HasPrefix(call, "linked_market(") {
+		if strings.HasPrefix(call, "utc_day(") || strings.HasPrefix(call, "knowledge_at(") || strings.HasPrefix(call, "linked_market(") || strings.HasPrefix(call, "is_priced(") {
 			from = ""
 		}
 		if _, err := e.db.ExecContext(t.Context(), "EXPLAIN SELECT * FROM (SELECT "+strings.Repeat("* ", len(from)/5)+from+call+")"); err != nil {

@@ -2,9 +2,11 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"slices"
 
+	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/console"
 	"dealflow/internal/ui/deals"
 	"dealflow/internal/ui/frame"
@@ -26,3 +28,6 @@ func New(config frame.Config, now operator.Source, described []study.Analysis, a
 	})
 	return frame.New(config)
 }
+
+// Prepare asks what readers will ask first of an edition: for asof.Config.Opened.
+func Prepare(ctx context.Context, v *asof.View) { deals.AskPipeline(ctx, v) }

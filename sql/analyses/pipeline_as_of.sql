@@ -30,8 +30,8 @@ SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
        d.oid, d.price_status, d.timing, d.created, d.first_known_at, d.left_censored,
        CASE WHEN NOT d.left_censored
             THEN (epoch_us(o.known_at) - epoch_us(d.first_known_at)) // 86400000000 END AS days_listed,
-       _dealflow.is_priced(d.service, d.status, d.priced_deal_id) AS is_priced,
-       d.priced_deal_id, d.priced_market
+       main.is_priced(d.service, d.status, d.priced_deal_id) AS is_priced,
+       d.priced_deal_id, d.priced_market, d.tranche_changed, d.sponsor_backed
 FROM _dealflow.pipeline_tranches(as_of) d
 LEFT JOIN _dealflow.observed(as_of) o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
 LEFT JOIN _dealflow.tranche_lineage l
@@ -80,3 +80,5 @@ COMMENT ON COLUMN main.pipeline_as_of.days_listed IS 'Full days from first_known
 COMMENT ON COLUMN main.pipeline_as_of.is_priced IS 'Whether the tranche has priced: by its status, or by the link to the priced deal.';
 COMMENT ON COLUMN main.pipeline_as_of.priced_deal_id IS 'deal_id of the deal that priced. Bonds: from the tranche''s link. Loans: from the deal''s link.';
 COMMENT ON COLUMN main.pipeline_as_of.priced_market IS 'Market of that deal, from the same link; mostly that of the row. NULL if the link does not lead to a priced deal of its service.';
+COMMENT ON COLUMN main.pipeline_as_of.tranche_changed IS 'When the source last changed the tranche: what a timing such as "tomorrow" counts from.';
+COMMENT ON COLUMN main.pipeline_as_of.sponsor_backed IS 'Whether a financial sponsor backs the borrower; NULL for bonds.';

@@ -47,13 +47,13 @@ WITH clock AS (
   WINDOW deal AS (PARTITION BY v.service, v.market, v.deal_id ORDER BY v.version)
 ), tranches AS (
   -- Subqueries name the columns: if a table is joined to a CTE directly, DuckDB reads all columns.
-  SELECT v.service, v.market, v.deal_id, v.version, t.ordinal, _dealflow.is_priced('bond', t.status, t.priced_deal_id) AS is_priced
+  SELECT v.service, v.market, v.deal_id, v.version, t.ordinal, main.is_priced('bond', t.status, t.priced_deal_id) AS is_priced
   FROM versions v
   JOIN (SELECT market, deal_id, version, ordinal, status, priced_deal_id FROM _dealflow.history_bond_expected_tranches) t
     ON t.market = v.market AND t.deal_id = v.deal_id AND t.version = v.version
   WHERE v.service = 'bond'
   UNION ALL
-  SELECT v.service, v.market, v.deal_id, v.version, t.ordinal, _dealflow.is_priced('loan', t.status, e.priced_deal_id)
+  SELECT v.service, v.market, v.deal_id, v.version, t.ordinal, main.is_priced('loan', t.status, e.priced_deal_id)
   FROM versions v
   JOIN (SELECT market, deal_id, version, ordinal, status FROM _dealflow.history_loan_expected_tranches) t
     ON t.market = v.market AND t.deal_id = v.deal_id AND t.version = v.version

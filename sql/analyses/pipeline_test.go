@@ -137,6 +137,7 @@ func (v view) pipelineRow(k *known, tranche fact) fact {
 		"borrower": textOrNil(v.companyNames.canonical(deal["borrower_name"], k.now.at.Format(time.DateOnly))),
 		"headline": deal["headline"], "stage": deal["stage"], "tranche_name": tranche["name"], "type": tranche["short_type"], "created": deal["created"],
 		"first_known_at": instant(k.first), "left_censored": k.left, "days_listed": nil, "is_priced": k.hasPriced(k.now, tranche),
+		"tranche_changed": tranche["changed"], "sponsor_backed": nil,
 	})
 	if !k.left {
 		row["days_listed"] = between(k.first, v.clock())
@@ -144,6 +145,7 @@ func (v view) pipelineRow(k *known, tranche fact) fact {
 	text, linked := "price_evolution", tranche
 	if k.feed.Service == api.Loan {
 		text, linked = "margin", deal
+		row["sponsor_backed"] = deal["borrower_sponsor_backed"]
 	}
 	row["priced_deal_id"], row["priced_market"] = linked["priced_deal_id"], nil
 	if parts := pricedPath.FindStringSubmatch(linked.text("priced_deal_href")); parts != nil && parts[1] == string(k.feed.Service) {

@@ -6,7 +6,7 @@ FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VA
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
 SELECT deal_id, version, field, value
-FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VARCHAR FROM _dealflow.history_bond_expected_deals
+FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market, file_year))::VARCHAR FROM _dealflow.history_bond_expected_deals
       WHERE of_service = 'bond' AND of_kind = 'expected' AND market = of_market AND deal_id IN (SELECT unnest(of_deal_ids)))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
@@ -16,7 +16,7 @@ FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VA
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
 SELECT deal_id, version, field, value
-FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VARCHAR FROM _dealflow.history_loan_expected_deals
+FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market, file_year))::VARCHAR FROM _dealflow.history_loan_expected_deals
       WHERE of_service = 'loan' AND of_kind = 'expected' AND market = of_market AND deal_id IN (SELECT unnest(of_deal_ids)))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)));
 

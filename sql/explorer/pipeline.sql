@@ -5,27 +5,27 @@ WITH news AS (
   FROM changes(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ), $as_of::TIMESTAMPTZ)
   WHERE kind = 'expected' AND change <> 'removed'
   GROUP BY service, market, deal_id
-), bond_tranches AS (
-  SELECT market, deal_id, ordinal, changed FROM bond_expected_tranches_as_of($as_of)
-), loan_deals AS (
-  SELECT market, deal_id, borrower_sponsor_backed FROM loan_expected_deals_as_of($as_of)
-), loan_deals_then AS (
-  SELECT market, deal_id, stage FROM loan_expected_deals_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+), stages AS (
+  SELECT c.market, c.deal_id, arg_min(coalesce(c.was, ''), c.version) AS stage_then
+  FROM field_change($as_of) c
+  JOIN deals_as_of(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ)) t
+    ON t.service = c.service AND t.kind = c.kind AND t.market = c.market AND t.deal_id = c.deal_id
+  WHERE c.service = 'loan' AND c.kind = 'expected' AND c.field = 'stage'
+    AND c.known_at > $since::TIMESTAMPTZ AND c.known_at <= $as_of::TIMESTAMPTZ
+  GROUP BY c.market, c.deal_id
 )
 SELECT p.service, p.market, p.deal_id, p.tranche_uid, p.ordinal, p.borrower_name, p.borrower, p.headline, p.stage,
        {{template "_form.sql" "p.stage"}} AS stage_form,
        p.tranche_name, p.status, p.currency, coalesce(p.structure, p.type) AS structure, p.volume, p.price, p.timing,
        {{template "_form.sql" "p.timing"}} AS timing_form,
-       b.changed AS timing_said, p.created, p.first_known_at, p.left_censored, p.days_listed, d.borrower_sponsor_backed AS sponsor_backed,
+       p.tranche_changed AS timing_said, p.created, p.first_known_at, p.left_censored, p.days_listed, p.sponsor_backed,
        coalesce(n.is_new, false) AS is_new, coalesce(n.is_changed, false) AS is_changed, coalesce(n.is_back, false) AS is_back, n.fields,
-       CASE WHEN t.deal_id IS NOT NULL AND coalesce(t.stage, '') <> coalesce(p.stage, '') THEN coalesce(t.stage, '') END AS moved_from
+       CASE WHEN s.stage_then <> coalesce(p.stage, '') THEN s.stage_then END AS moved_from
 FROM pipeline_as_of($as_of) p
-LEFT JOIN bond_tranches b ON p.service = 'bond' AND b.market = p.market AND b.deal_id = p.deal_id AND b.ordinal = p.ordinal
-LEFT JOIN loan_deals d ON p.service = 'loan' AND d.market = p.market AND d.deal_id = p.deal_id
-LEFT JOIN loan_deals_then t ON p.service = 'loan' AND t.market = p.market AND t.deal_id = p.deal_id
+LEFT JOIN stages s ON s.market = p.market AND s.deal_id = p.deal_id
 LEFT JOIN news n ON n.service = p.service AND n.market = p.market AND n.deal_id = p.deal_id
 WHERE NOT p.is_priced AND ($service = '' OR p.service = $service) AND ($market = '' OR list_contains(string_split($market, ','), p.market))
   AND ($timing = '' OR timing_form = $timing)
-  AND ($currency = '' OR p.currency = $currency) AND ($sponsor = '' OR d.borrower_sponsor_backed = ($sponsor = 'yes'))
+  AND ($currency = '' OR p.currency = $currency) AND ($sponsor = '' OR p.sponsor_backed = ($sponsor = 'yes'))
 ORDER BY p.service DESC, p.market, p.deal_id, p.ordinal
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT

@@ -160,9 +160,10 @@ CREATE MACRO _dealflow.nip_primary_bp(market, status, lo, hi, premium_status, pr
        WHEN status IN ('OK', 'RANGE') THEN (lo + hi) / 2 END;
 
 -- Whether a tranche of an expected deal has priced, from its status and its link to the priced deal (of loans: its deal's).
-CREATE MACRO _dealflow.is_priced(service, status, priced_deal_id) AS (
+CREATE MACRO main.is_priced(of_service, status, priced_deal_id) AS (
   priced_deal_id IS NOT NULL
-  OR coalesce(CASE service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
+  OR coalesce(CASE of_service WHEN 'bond' THEN status IN ('PRICED', 'INCREASED') ELSE lower(status) = 'priced' END, false));
+COMMENT ON MACRO main.is_priced IS 'Whether a tranche of an expected deal of of_service has priced: by its status, or by the link to the priced deal (of loans: its deal''s).';
 
 -- The market of a link to a priced deal. The host is not looked at: it may be a former one of the same API.
 CREATE MACRO main.linked_market(of_service, href) AS
@@ -218,7 +219,7 @@ WITH standing AS NOT MATERIALIZED (
   SELECT s.*, d.borrower_name, d.headline, d.created
   FROM standing s
   JOIN (SELECT market, deal_id, version, borrower_name, headline, created
-        FROM _dealflow.history_bond_expected_deals) d USING (market, deal_id, version)
+        FROM _dealflow.history_bond_expected_deals WHERE _dealflow.may_be_listed('bond', file_year, t)) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -227,11 +228,11 @@ WITH standing AS NOT MATERIALIZED (
                price_evolution AS price, price_evolution_benchmark AS price_benchmark,
                price_evolution_lo_bp AS price_lo_bp, price_evolution_hi_bp AS price_hi_bp,
                price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
-               NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, priced_deal_id,
+               NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, changed AS tranche_changed, priced_deal_id,
                main.linked_market('bond', priced_deal_href) AS priced_market
-        FROM _dealflow.history_bond_expected_tranches) e USING (market, deal_id, version)
+        FROM _dealflow.history_bond_expected_tranches WHERE _dealflow.may_be_listed('bond', file_year, t)) e USING (market, deal_id, version)
 )
-SELECT 'bond' AS service, *, NULL::VARCHAR AS stage
+SELECT 'bond' AS service, *, NULL::VARCHAR AS stage, NULL::BOOLEAN AS sponsor_backed
 FROM deals
 LEFT JOIN tranches USING (market, deal_id, version);
 CREATE MACRO _dealflow.expected_loans(t) AS TABLE
@@ -241,10 +242,11 @@ WITH standing AS NOT MATERIALIZED (
   WHERE v.service = 'loan' AND v.kind = 'expected' AND v.change <> 'removed'
     AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
-  SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
+  SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.borrower_sponsor_backed AS sponsor_backed,
+         d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
   FROM standing s
-  JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, priced_deal_id, priced_deal_href
-        FROM _dealflow.history_loan_expected_deals) d USING (market, deal_id, version)
+  JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, borrower_sponsor_backed, priced_deal_id, priced_deal_href
+        FROM _dealflow.history_loan_expected_deals WHERE _dealflow.may_be_listed('loan', file_year, t)) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -252,8 +254,8 @@ WITH standing AS NOT MATERIALIZED (
                volume, volume_amount, volume_lo, volume_hi, volume_currency, volume_status,
                margin AS price, margin_benchmark AS price_benchmark, margin_lo_bp AS price_lo_bp, margin_hi_bp AS price_hi_bp,
                NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
-               oid, margin_status AS price_status, timing
-        FROM _dealflow.history_loan_expected_tranches) e USING (market, deal_id, version)
+               oid, margin_status AS price_status, timing, changed AS tranche_changed
+        FROM _dealflow.history_loan_expected_tranches WHERE _dealflow.may_be_listed('loan', file_year, t)) e USING (market, deal_id, version)
 )
 SELECT 'loan' AS service, *
 FROM deals

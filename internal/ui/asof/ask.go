@@ -74,6 +74,17 @@ func (a *Answer) All() []Row {
 	return rows
 }
 
+// Where returns an answer with those rows that wanted accepts. The rows are shared.
+func (a *Answer) Where(wanted func(Row) bool) *Answer {
+	some := &Answer{Columns: a.Columns, Took: a.Took}
+	for i := range a.Rows {
+		if wanted(a.Row(i)) {
+			some.Rows = append(some.Rows, a.Rows[i])
+		}
+	}
+	return some
+}
+
 // Cell returns the value of a column. It panics for a name that the statement does not have.
 func (r Row) Cell(name string) Cell {
 	for i := range r.answer.Columns {

@@ -41,6 +41,9 @@ type Config struct {
 	LargeCatalog int64
 	// Now is the clock for Every. Required.
 	Now func() time.Time
+	// Opened is called in the background for each edition that is opened, to ask what readers will ask first. The view is valid until it
+	// returns. nil: nothing is asked.
+	Opened func(ctx context.Context, v *View)
 }
 
 // Lake follows the commits of a lake. Its methods may be called concurrently.
@@ -153,6 +156,10 @@ func (l *Lake) follow(ctx context.Context) error {
 		found.Runs = found.Log.Commits
 	}
 	next := &edition{Edition: *found, users: 1, days: daysOf(found.Log)}
+	if l.config.Opened != nil {
+		next.users++
+		defer next.inBackground(l, func() { l.config.Opened(l.ctx, l.newestOf(next)) })
+	}
 	l.mu.Lock()
 	last := l.newest
 	if l.newest = next; l.closed {
@@ -181,6 +188,11 @@ func (e *edition) aside(l *Lake, do func()) bool {
 	l.mu.Lock()
 	e.users++
 	l.mu.Unlock()
+	return e.inBackground(l, do)
+}
+
+// inBackground is aside for a caller who is a user of the edition, and ceases to be one.
+func (e *edition) inBackground(l *Lake, do func()) bool {
 	// What cannot be closed or removed at its end is the affair of the system's own folder.
 	if !l.aside(func(context.Context) { do(); _ = l.release(e) }) {
 		_ = l.release(e)

@@ -26,11 +26,16 @@ func (l *Lake) Newest(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.newestOf(e), nil
+}
+
+// newestOf returns an edition as of its newest commit. The caller is one of its users.
+func (l *Lake) newestOf(e *edition) *View {
 	instant := e.Log.KnownAt
 	if len(e.Runs) == 0 {
 		instant = lake.At(l.config.Now())
 	}
-	return &View{lake: l, edition: e, instant: instant, commits: slices.Clip(e.Runs)}, nil
+	return &View{lake: l, edition: e, instant: instant, commits: slices.Clip(e.Runs)}
 }
 
 // At returns the lake as of an instant.

@@ -323,7 +323,7 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 			return nil, err
 		}
 	}
-	args["from"], args["to"] = defaultInterval(q)
+	args["from"], args["to"] = defaultInterval(q.View)
 	for _, name := range []string{"from", "to"} {
 		text := q.Values.Get(name)
 		if text == "" {
@@ -355,9 +355,9 @@ func hidden(q *frame.Request, names ...string) (kept []frame.Fact) {
 }
 
 // defaultInterval returns the interval from the snapshot day before the newest one to the view's instant.
-func defaultInterval(q *frame.Request) (from, to string) {
-	from, to = fromBeginning, q.View.Instant().String()
-	commits := q.View.Commits()
+func defaultInterval(v *asof.View) (from, to string) {
+	from, to = fromBeginning, v.Instant().String()
+	commits := v.Commits()
 	newest := ""
 	for i := len(commits) - 1; i >= 0; i-- {
 		switch c := &commits[i]; {

@@ -2,7 +2,9 @@ package deals
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +28,7 @@ const (
 // pipelineArgs returns the filters of the pipeline, and the instant since which something is new.
 func pipelineArgs(q *frame.Request) (asof.Args, error) {
 	args := asof.Args{}
-	for _, name := range []string{"service", "market", "currency", "timing", "sponsor"} {
+	for _, name := range append([]string{"service"}, pipelineFacets...) {
 		args[name] = strings.TrimSpace(q.Values.Get(name))
 	}
 	var err error
@@ -38,7 +40,7 @@ func pipelineArgs(q *frame.Request) (asof.Args, error) {
 			return nil, err
 		}
 	}
-	args["since"], _ = defaultInterval(q)
+	args["since"], _ = defaultInterval(q.View)
 	if text := q.Values.Get("since"); text != "" {
 		at, err := q.Resolve(text)
 		if err != nil {
@@ -87,6 +89,36 @@ type card struct {
 	column                           string
 }
 
+// pipelineFacets are the filters of tranches, in the order in which the page has them.
+var pipelineFacets = []string{"market", "currency", "timing", "sponsor"}
+
+// AskPipeline asks what the page of the pipeline asks that has no filters, so that the first reader finds it answered.
+func AskPipeline(ctx context.Context, v *asof.View) {
+	args := asof.Args{"service": ""}
+	for _, name := range pipelineFacets {
+		args[name] = ""
+	}
+	args["since"], _ = defaultInterval(v)
+	for _, query := range pipelineQueries(args) {
+		if _, err := v.Ask(ctx, query); err != nil {
+			return // the reader is told
+		}
+	}
+}
+
+// pipelineQueries returns what the page asks: the tranches, the deals that left, and what changed. Filters narrow the answer on the tranches here,
+// not in the engine, so that a page with others needs no new one.
+func pipelineQueries(args asof.Args) []asof.Query {
+	all := maps.Clone(args)
+	for _, name := range pipelineFacets {
+		all[name] = ""
+	}
+	return []asof.Query{
+		{Name: "pipeline", Args: all, Rows: pipelineRows}, {Name: "pipeline_left", Args: args, Rows: pipelineRows},
+		{Name: "pipeline_changes", Args: all, Rows: pipelineRows},
+	}
+}
+
 func showPipeline(q *frame.Request) (*frame.Content, error) {
 	query, err := mainPipeline(q)
 	if err != nil {
@@ -94,21 +126,21 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	}
 	// The counts of the filters are of both services, and the page shows one of them.
 	wanted := query.Args["service"]
-	query.Args["service"], query.Rows = "", pipelineRows
-	found, err := q.Ask(query)
+	query.Args["service"] = ""
+	answers, err := q.AskAll(pipelineQueries(query.Args)...)
 	if err != nil {
 		return nil, err
 	}
-	left, err := q.Ask(asof.Query{Name: "pipeline_left", Args: query.Args, Rows: pipelineRows})
-	if err != nil {
-		return nil, err
+	found, left, edited := answers[0], answers[1], answers[2]
+	if len(found.Rows) == pipelineRows { // there may be more, which the filters accept
+		query.Rows = pipelineRows
+		if found, err = q.Ask(query); err != nil {
+			return nil, err
+		}
 	}
+	found = narrowed(found, query.Args)
 	data := &pipelineData{Since: query.Args["since"], Left: leftTable(q, left), LeftSaid: leftSaid(left)}
 	c := &frame.Content{Title: "Pipeline", Template: "pipeline", Data: data}
-	edited, err := q.Ask(asof.Query{Name: "pipeline_changes", Args: query.Args, Rows: pipelineRows})
-	if err != nil {
-		return nil, err
-	}
 	all := cardsOf(q, found, editedOf(edited))
 	perService := map[string][]card{}
 	for service, cards := range all {
@@ -193,32 +225,53 @@ func leftSaid(left *asof.Answer) string {
 	return fmt.Sprintf("%d left (%d priced, %d gone)", priced+gone, priced, gone)
 }
 
+// narrowed returns the tranches that the filters accept, as the statement does that has them.
+func narrowed(found *asof.Answer, args asof.Args) *asof.Answer {
+	return found.Where(func(r asof.Row) bool {
+		for i, value := range facetsOf(r) {
+			want := args[pipelineFacets[i]]
+			if pipelineFacets[i] == "market" && want != "" {
+				if !slices.Contains(strings.Split(want, ","), value) {
+					return false
+				}
+			} else if want != "" && value != want {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// facetsOf returns the values of a tranche for the filters; "" for none.
+func facetsOf(r asof.Row) []string {
+	sponsor := ""
+	if !r.Null("sponsor_backed") {
+		sponsor = map[bool]string{true: "yes", false: "no"}[r.Text("sponsor_backed") == "true"]
+	}
+	return []string{r.Text("market"), r.Text("currency"), r.Text("timing_form"), sponsor}
+}
+
 // pipelineFilters counts the deals of a service by the values of the filters.
 func pipelineFilters(q *frame.Request, found *asof.Answer, service string) []frame.Filter {
-	names := []string{"market", "currency", "timing", "sponsor"}
 	counts, seen := map[string]map[string]int64{}, map[string]bool{}
-	for _, name := range names {
+	for _, name := range pipelineFacets {
 		counts[name] = map[string]int64{}
 	}
 	for _, r := range found.All() {
 		if r.Text("service") != service {
 			continue
 		}
-		sponsor := ""
-		if !r.Null("sponsor_backed") {
-			sponsor = map[bool]string{true: "yes", false: "no"}[r.Text("sponsor_backed") == "true"]
-		}
-		for i, value := range []string{r.Text("market"), r.Text("currency"), r.Text("timing_form"), sponsor} {
+		for i, value := range facetsOf(r) {
 			// A deal counts once for each of its currencies and timings.
-			key := strings.Join([]string{names[i], value, r.Text("market"), r.Text("deal_id")}, "\x00")
+			key := strings.Join([]string{pipelineFacets[i], value, r.Text("market"), r.Text("deal_id")}, "\x00")
 			if !seen[key] {
 				seen[key] = true
-				counts[names[i]][value]++
+				counts[pipelineFacets[i]][value]++
 			}
 		}
 	}
 	var filters []frame.Filter
-	for _, name := range names {
+	for _, name := range pipelineFacets {
 		f := q.Filter(name, counts[name], 10)
 		if name == "sponsor" {
 			f.Name = "sponsor-backed"

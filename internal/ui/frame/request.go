@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"dealflow/internal/ui/asof"
@@ -254,18 +255,35 @@ type evidence struct {
 
 // Ask answers a query, and keeps it for the page's list of statements.
 func (q *Request) Ask(query asof.Query) (*asof.Answer, error) {
-	found, err := q.View.Ask(q.Ctx, query)
-	if cause := context.Cause(q.Ctx); err != nil && cause != nil {
-		err = fmt.Errorf("%s: %w", query.Name, cause)
+	found, err := q.AskAll(query)
+	return found[0], err
+}
+
+// AskAll answers queries side by side, and keeps them for the page's list of statements. The answers are in the order of the queries;
+// one that failed is nil, and the error is that of the first of them.
+func (q *Request) AskAll(queries ...asof.Query) ([]*asof.Answer, error) {
+	found, errs := make([]*asof.Answer, len(queries)), make([]error, len(queries))
+	var group sync.WaitGroup
+	for i := range queries {
+		group.Go(func() { found[i], errs[i] = q.View.Ask(q.Ctx, queries[i]) })
 	}
-	statement, unknown := q.View.Statement(query.Name)
-	text, unbound := q.View.SQL(query)
-	if unknown == nil && unbound == nil {
+	group.Wait()
+	var failed error
+	for i, query := range queries {
+		if cause := context.Cause(q.Ctx); errs[i] != nil && cause != nil {
+			errs[i] = fmt.Errorf("%s: %w", query.Name, cause)
+		}
+		failed = cmp.Or(failed, errs[i])
+		statement, unknown := q.View.Statement(query.Name)
+		text, unbound := q.View.SQL(query)
+		if unknown != nil || unbound != nil {
+			continue
+		}
 		e := evidence{Name: query.Name, Title: statement.Title, SQL: text}
-		if found != nil {
-			e.Took = found.Took
+		if found[i] != nil {
+			e.Took = found[i].Took
 		}
 		q.asked = append(q.asked, e)
 	}
-	return found, err
+	return found, failed
 }

@@ -1,0 +1,130 @@
+package sql_test
+
+import (
+	stdsql "database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
+	"dealflow/sql"
+)
+
+// TestAsOfOverYears asks each table of expected deals around the instants of four years, in which deals stay listed, are removed and come
+// back: in a catalog that was extended, in one from scratch, and in those that are cut at each commit. Only the files of some years are read.
+func TestAsOfOverYears(t *testing.T) {
+	t.Parallel()
+	c := &chronicle{history: newHistory(t)}
+	c.yearly = true
+	grown := ""
+	c.tell(7, rand.New(rand.NewPCG(3, 5)), func() { grown = c.buildFrom(grown) })
+	whole := c.buildFrom("")
+	var skipped int
+	for name, path := range map[string]string{"grown": grown, "from scratch": whole} {
+		db := openHistory(t, c.history, path)
+		for commit := range c.runs {
+			for _, off := range []time.Duration{-time.Microsecond, 0, time.Microsecond, 45 * 24 * time.Hour} {
+				at := c.instant(commit).Add(off)
+				c.wantExpected(db, fmt.Sprintf("%s as of %s", name, lake.At(at)), fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(at)), at)
+			}
+			skipped += skippedFiles(t, db, fmt.Sprintf("FROM bond_expected_deals_as_of('%s')", c.runs[commit].KnownAt))
+		}
+		c.wantExpected(db, name, "'infinity'", c.instant(len(c.runs)-1))
+		c.wantExpected(db, name, "'-infinity'", time.Time{})
+	}
+	if skipped < len(c.runs) {
+		t.Errorf("%d files were not opened: the test sees too little", skipped)
+	}
+	for i := range c.runs {
+		cut := filepath.Join(t.TempDir(), "cut.duckdb")
+		shown := lake.NamedCommit{Number: c.runs[i].Number, KnownAt: c.runs[i].KnownAt}
+		if err := sql.Cut(t.Context(), whole, cut, shown.KnownAt, shown, c.files, localFiles(t, c.root)); err != nil {
+			t.Fatal(err)
+		}
+		db := openHistory(t, c.history, cut)
+		c.wantExpected(db, fmt.Sprintf("cut at commit %d", shown.Number), "'infinity'", shown.KnownAt.Time)
+		if text := texts(t, db, "SELECT macro_definition FROM duckdb_functions() WHERE function_name = '_listed_years'")[0]; strings.Contains(text, fmt.Sprint(shown.KnownAt.Year()+1)) {
+			t.Errorf("cut at commit %d: it names a later year: %s", shown.Number, text)
+		}
+	}
+}
+
+// TestYearsInDoubt has files of years in which no run of a version began, and versions whose run is not known: then no file is left out.
+func TestYearsInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*chronicle){
+		"another year": func(c *chronicle) {
+			for i := range c.runs {
+				c.runs[i].StartedAt = lake.At(c.runs[i].StartedAt.AddDate(-20, 0, 0))
+			}
+		},
+		"unknown run": func(c *chronicle) { c.runs[2].RunID = "0195-another" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &chronicle{history: newHistory(t)}
+			c.yearly = true
+			c.tell(6, rand.New(rand.NewPCG(3, 5)), func() {})
+			spoil(c)
+			db := openHistory(t, c.history, c.buildFrom(""))
+			for commit := range c.runs {
+				c.wantExpected(db, fmt.Sprintf("as of commit %d", commit), fmt.Sprintf("'%s'", c.runs[commit].KnownAt), c.instant(commit))
+			}
+			if n := skippedFiles(t, db, "FROM bond_expected_deals_as_of('infinity')"); n > 0 {
+				t.Errorf("%d files are not opened", n)
+			}
+		})
+	}
+}
+
+// wantExpected checks the tables of expected deals as of an instant, which SQL writes as text.
+func (c *chronicle) wantExpected(db *stdsql.DB, what, text string, at time.Time) {
+	c.t.Helper()
+	standing := c.asOf(at)
+	for _, table := range lake.Tables() {
+		if table.Kind != api.Expected {
+			continue
+		}
+		got := texts(c.t, db, fmt.Sprintf("SELECT market || ' ' || deal_id || ' ' || version || ' ' || "+spelt+" FROM %s_as_of(%s)", "known_at", table.Name, text))
+		if want := c.rowsIn(table, standing); !slices.Equal(got, want) {
+			c.t.Errorf("%s: %s: got %d\n%s\nwant %d\n%s", what, table.Name, len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
+		}
+	}
+}
+
+func openHistory(t *testing.T, h *history, path string) *stdsql.DB {
+	t.Helper()
+	db, err := sql.Open(t.Context(), path, h.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// skippedFiles is how many of its files a query does not open.
+func skippedFiles(t *testing.T, db *stdsql.DB, query string) (n int) {
+	t.Helper()
+	var key, plan string
+	if err := db.QueryRow("EXPLAIN "+query).Scan(&key, &plan); err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`Scanning Files:\s+│?\s*(\d+)/(\d+)`).FindAllStringSubmatch(plan, -1) {
+		var some, all int
+		if _, err := fmt.Sscan(found[1]+" "+found[2], &some, &all); err != nil {
+			t.Fatal(err)
+		}
+		n += all - some
+	}
+	return n
+}
