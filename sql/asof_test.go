@@ -105,6 +105,20 @@ func (c *chronicle) asOf(at time.Time) (standing []known) {
 	return standing
 }
 
+// between lists the versions with rows that were current at any instant from since to at.
+func (c *chronicle) between(since, at time.Time) (current []known) {
+	for i := range c.all {
+		k := &c.all[i]
+		ended := slices.ContainsFunc(c.all, func(next known) bool {
+			return next.feed == k.feed && next.deal == k.deal && next.version == k.version+1 && !c.instant(next.commit).After(since)
+		})
+		if k.change != lake.Removed && !c.instant(k.commit).After(at) && !ended {
+			current = append(current, *k)
+		}
+	}
+	return current
+}
+
 // rowsIn returns the rows of versions in a table, with the instants at which they became known.
 func (c *chronicle) rowsIn(table *lake.Table, versions []known) []string {
 	rows := []string{}
@@ -178,6 +192,9 @@ func TestAsOf(t *testing.T) {
 				for _, table := range lake.Tables() {
 					want(fmt.Sprintf("%s as of %s", table.Name, lake.At(at)),
 						fmt.Sprintf("SELECT %s FROM %s_as_of(TIMESTAMPTZ '%s')", columns, table.Name, lake.At(at)), c.rowsIn(table, standing))
+					since := at.AddDate(0, 0, -2)
+					want(fmt.Sprintf("%s from %s to %s", table.Name, lake.At(since), lake.At(at)),
+						fmt.Sprintf("SELECT %s FROM %s_as_of('%s', since := '%s')", columns, table.Name, lake.At(at), lake.At(since)), c.rowsIn(table, c.between(since, at)))
 				}
 				var deals []string
 				for _, k := range standing {

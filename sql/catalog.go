@@ -264,7 +264,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
-		{"years", func(ctx context.Context, conn *stdsql.Conn) error { return writeYears(ctx, conn, c.lakeID(), c.Files) }},
+		{"years", func(ctx context.Context, conn *stdsql.Conn) error { return writeYears(ctx, conn, c.lakeID()) }},
 		release,
 		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 			added.renamed, err = c.fillAliases(ctx, conn)
@@ -279,13 +279,13 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 	return doSteps(ctx, conn, steps...)
 }
 
-// writeYears writes in which years the runs began whose versions are listed at an instant.
-func writeYears(ctx context.Context, conn *stdsql.Conn, lakeID string, files []lake.File) error {
+// writeYears writes which files of expected deals can have rows as of an instant.
+func writeYears(ctx context.Context, conn *stdsql.Conn, lakeID string) error {
 	query, err := render("refresh/years.sql", nil)
 	if err != nil {
 		return err
 	}
-	return byyear.Write(ctx, conn, ownSchemaOf(lakeID), query, files)
+	return byyear.Write(ctx, conn, ownSchemaOf(lakeID), query)
 }
 
 // render executes the template of a statement.

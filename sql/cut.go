@@ -46,7 +46,7 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 				if err != nil {
 					return err
 				}
-				return writeYears(ctx, conn, lakeID, files)
+				return writeYears(ctx, conn, lakeID)
 			}},
 			sqlStep("COMMIT"), checkpoint(path),
 		)

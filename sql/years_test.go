@@ -31,12 +31,15 @@ func TestAsOfOverYears(t *testing.T) {
 		for commit := range c.runs {
 			for _, off := range []time.Duration{-time.Microsecond, 0, time.Microsecond, 45 * 24 * time.Hour} {
 				at := c.instant(commit).Add(off)
-				c.wantExpected(db, fmt.Sprintf("%s as of %s", name, lake.At(at)), fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(at)), at)
+				c.wantExpected(db, fmt.Sprintf("%s as of %s", name, lake.At(at)), fmt.Sprintf("TIMESTAMPTZ '%s'", lake.At(at)), c.asOf(at))
+				since := at.AddDate(-1, -commit%3, 0)
+				c.wantExpected(db, fmt.Sprintf("%s from %s to %s", name, lake.At(since), lake.At(at)), fmt.Sprintf("'%s', since := '%s'", lake.At(at), lake.At(since)), c.between(since, at))
 			}
 			skipped += skippedFiles(t, db, fmt.Sprintf("FROM bond_expected_deals_as_of('%s')", c.runs[commit].KnownAt))
 		}
-		c.wantExpected(db, name, "'infinity'", c.instant(len(c.runs)-1))
-		c.wantExpected(db, name, "'-infinity'", time.Time{})
+		c.wantExpected(db, name, "'infinity'", c.asOf(c.instant(len(c.runs)-1)))
+		c.wantExpected(db, name, "'-infinity'", nil)
+		c.wantExpected(db, name, "'infinity', since := '-infinity'", c.between(time.Time{}, c.instant(len(c.runs)-1)))
 	}
 	if skipped < len(c.runs) {
 		t.Errorf("%d files were not opened: the test sees too little", skipped)
@@ -48,9 +51,12 @@ func TestAsOfOverYears(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := openHistory(t, c.history, cut)
-		c.wantExpected(db, fmt.Sprintf("cut at commit %d", shown.Number), "'infinity'", shown.KnownAt.Time)
-		if text := texts(t, db, "SELECT macro_definition FROM duckdb_functions() WHERE function_name = '_listed_years'")[0]; strings.Contains(text, fmt.Sprint(shown.KnownAt.Year()+1)) {
-			t.Errorf("cut at commit %d: it names a later year: %s", shown.Number, text)
+		c.wantExpected(db, fmt.Sprintf("cut at commit %d", shown.Number), "'infinity'", c.asOf(shown.KnownAt.Time))
+		macro := texts(t, db, "SELECT macro_definition FROM duckdb_functions() WHERE function_name = '_may_be_listed'")[0]
+		for _, text := range regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).FindAllString(macro, -1) {
+			if text > shown.KnownAt.UTC().Format(time.DateTime) {
+				t.Errorf("cut at commit %d: it names the later instant %s", shown.Number, text)
+			}
 		}
 	}
 }
@@ -74,7 +80,7 @@ func TestYearsInDoubt(t *testing.T) {
 			spoil(c)
 			db := openHistory(t, c.history, c.buildFrom(""))
 			for commit := range c.runs {
-				c.wantExpected(db, fmt.Sprintf("as of commit %d", commit), fmt.Sprintf("'%s'", c.runs[commit].KnownAt), c.instant(commit))
+				c.wantExpected(db, fmt.Sprintf("as of commit %d", commit), fmt.Sprintf("'%s'", c.runs[commit].KnownAt), c.asOf(c.instant(commit)))
 			}
 			if n := skippedFiles(t, db, "FROM bond_expected_deals_as_of('infinity')"); n > 0 {
 				t.Errorf("%d files are not opened", n)
@@ -83,16 +89,15 @@ func TestYearsInDoubt(t *testing.T) {
 	}
 }
 
-// wantExpected checks the tables of expected deals as of an instant, which SQL writes as text.
-func (c *chronicle) wantExpected(db *stdsql.DB, what, text string, at time.Time) {
+// wantExpected checks which versions the tables of expected deals have for the arguments of their macros.
+func (c *chronicle) wantExpected(db *stdsql.DB, what, arguments string, versions []known) {
 	c.t.Helper()
-	standing := c.asOf(at)
 	for _, table := range lake.Tables() {
 		if table.Kind != api.Expected {
 			continue
 		}
-		got := texts(c.t, db, fmt.Sprintf("SELECT market || ' ' || deal_id || ' ' || version || ' ' || "+spelt+" FROM %s_as_of(%s)", "known_at", table.Name, text))
-		if want := c.rowsIn(table, standing); !slices.Equal(got, want) {
+		got := texts(c.t, db, fmt.Sprintf("SELECT market || ' ' || deal_id || ' ' || version || ' ' || "+spelt+" FROM %s_as_of(%s)", "known_at", table.Name, arguments))
+		if want := c.rowsIn(table, versions); !slices.Equal(got, want) {
 			c.t.Errorf("%s: %s: got %d\n%s\nwant %d\n%s", what, table.Name, len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
 		}
 	}

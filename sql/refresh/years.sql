@@ -1,8 +1,15 @@
--- The versions of expected deals with content, by what matters for the files that have them: the year in which their run began (NULL: the
--- run is not known), and the first and the last year in which they were listed. Years are of UTC, as in the paths of files.
-SELECT DISTINCT v.service, year(make_timestamp(epoch_us(r.started_at))), year(make_timestamp(epoch_us(v.valid_from))),
-       year(make_timestamp(epoch_us(coalesce(v.valid_to, c.known_at))))
-FROM _dealflow.version_index v
-CROSS JOIN _dealflow.catalog c
-LEFT JOIN _dealflow.runs r ON r.run_id = v.run_id
-WHERE v.kind = 'expected' AND v.change <> 'removed'
+-- When versions of expected deals with content were listed, by the year in which their run began (NULL: the run is not known): from the first
+-- instant to the last one, as text. Years are of UTC, as in the paths of files.
+WITH listed AS (
+  SELECT v.service, year(make_timestamp(epoch_us(r.started_at))) AS began, min(v.valid_from) AS first, max(coalesce(v.valid_to, 'infinity'::TIMESTAMPTZ)) AS last
+  FROM _dealflow.version_index v
+  LEFT JOIN _dealflow.runs r ON r.run_id = v.run_id
+  WHERE v.kind = 'expected' AND v.change <> 'removed'
+  GROUP BY v.service, began
+)
+SELECT service, began,
+       make_timestamp(epoch_us(min(first) OVER (PARTITION BY service ORDER BY began ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)))::VARCHAR || '+00',
+       CASE WHEN isfinite(max(last) OVER earlier) THEN make_timestamp(epoch_us(max(last) OVER earlier))::VARCHAR || '+00' ELSE 'infinity' END
+FROM listed
+WINDOW earlier AS (PARTITION BY service ORDER BY began)
+ORDER BY service, began NULLS FIRST

@@ -219,7 +219,7 @@ WITH standing AS NOT MATERIALIZED (
   SELECT s.*, d.borrower_name, d.headline, d.created
   FROM standing s
   JOIN (SELECT market, deal_id, version, borrower_name, headline, created
-        FROM _dealflow.history_bond_expected_deals WHERE _dealflow.may_be_listed('bond', file_year, t)) d USING (market, deal_id, version)
+        FROM _dealflow.history_bond_expected_deals WHERE _dealflow.may_be_listed('bond', file_year, t, t)) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -230,7 +230,7 @@ WITH standing AS NOT MATERIALIZED (
                price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
                NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, changed AS tranche_changed, priced_deal_id,
                main.linked_market('bond', priced_deal_href) AS priced_market
-        FROM _dealflow.history_bond_expected_tranches WHERE _dealflow.may_be_listed('bond', file_year, t)) e USING (market, deal_id, version)
+        FROM _dealflow.history_bond_expected_tranches WHERE _dealflow.may_be_listed('bond', file_year, t, t)) e USING (market, deal_id, version)
 )
 SELECT 'bond' AS service, *, NULL::VARCHAR AS stage, NULL::BOOLEAN AS sponsor_backed
 FROM deals
@@ -246,7 +246,7 @@ WITH standing AS NOT MATERIALIZED (
          d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
   FROM standing s
   JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, borrower_sponsor_backed, priced_deal_id, priced_deal_href
-        FROM _dealflow.history_loan_expected_deals WHERE _dealflow.may_be_listed('loan', file_year, t)) d USING (market, deal_id, version)
+        FROM _dealflow.history_loan_expected_deals WHERE _dealflow.may_be_listed('loan', file_year, t, t)) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -255,7 +255,7 @@ WITH standing AS NOT MATERIALIZED (
                margin AS price, margin_benchmark AS price_benchmark, margin_lo_bp AS price_lo_bp, margin_hi_bp AS price_hi_bp,
                NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
                oid, margin_status AS price_status, timing, changed AS tranche_changed
-        FROM _dealflow.history_loan_expected_tranches WHERE _dealflow.may_be_listed('loan', file_year, t)) e USING (market, deal_id, version)
+        FROM _dealflow.history_loan_expected_tranches WHERE _dealflow.may_be_listed('loan', file_year, t, t)) e USING (market, deal_id, version)
 )
 SELECT 'loan' AS service, *
 FROM deals

@@ -64,12 +64,9 @@ CREATE TABLE _dealflow.version_index (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
 
--- The years in which the runs began whose versions of expected deals were listed at t, and perhaps some more; NULL if that is not
--- known. Each commit writes it (package byyear). may_be_listed says whether a file of such a year can have rows as of t:
--- DuckDB computes that when it plans a query, and opens no other file.
-CREATE MACRO _dealflow.listed_years(of_service, t) AS NULL::BIGINT[];
-CREATE MACRO _dealflow.may_be_listed(of_service, file_year, t) AS
-  coalesce(list_contains(_dealflow.listed_years(of_service, t), file_year), true);
+-- Whether a file of expected deals can have versions that were current between two instants; file_year is the year in which its run began.
+-- Each commit writes it again, with constants (package byyear): DuckDB computes it when it plans a query, and opens no other file.
+CREATE MACRO _dealflow.may_be_listed(of_service, file_year, "from", "to") AS true;
 
 -- The identity of each tranche of an expected deal: tranche_uid is the same from version to version. Tranches are matched
 -- by pricedDeal link, else figi, name and currency, name, (normal name, currency), position. Only earlier versions are used.
