@@ -91,7 +91,7 @@ measure = $(GO) test -run '^$$' -timeout 0
 bench bench-peers: export TEST_FULL := 1
 bench: $(S3) ## Measure, and print the table of goals; with `make bench-peers` before it, the others' figures too
 	@mkdir -p $(BENCH)
-	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/testkit/longlake ./load/iceberg > $(BENCH)/rooms.txt
+	$(measure) -bench . -benchmem ./transform ./serve ./serve/sim ./sql/analyses ./internal/ui ./internal/testkit/longlake ./load/iceberg > $(BENCH)/rooms.txt
 	$(measure) -bench 'Floor|Run|ParquetSize|Start' -benchtime 3x ./internal/bench > $(BENCH)/whole.txt
 	TEST_SIZES=1k $(measure) -bench Afar -benchtime 1x ./internal/bench > $(BENCH)/afar.txt
 	TEST_NIGHTS=365 TEST_GROWTH=$(abspath $(BENCH))/growth.csv $(measure) -bench . -benchtime 1x ./internal/bench/growth > $(BENCH)/growth.txt

@@ -258,7 +258,7 @@ func testNames(t *testing.T, e *explorer, w *world.World) {
 				t.Errorf("the list lacks %s with its columns", want)
 			}
 		}
-		if want := table.Name + "_as_of(t)"; !slices.Contains(texts, want) {
+		if want := table.Name + "_as_of(t) since :="; !slices.Contains(texts, want) {
 			t.Errorf("the list lacks %s", want)
 		}
 	}

@@ -136,6 +136,8 @@ func goals() []goal {
 		{"attaching the catalog at night 365", 0.1, false, " s", func(r results) figure { return r.metric("Growth", "attach-s-last") }},
 		{"first answer at night 365", 0.5, false, " s", func(r results) figure { return r.metric("Growth", "first-answer-s-last") }},
 		{"as-of query at night 365", 0.2, false, " s", func(r results) figure { return r.metric("Growth", "as-of-s-last") }},
+		{"page of the pipeline of fifteen years, as of another instant", 0.1, false, " s", wall("Pipeline/instant")},
+		{"page of the pipeline of fifteen years, with another filter", 0.1, false, " s", wall("Pipeline/filter")},
 		{"size of Parquet by that of DuckDB's, zstd", 1.1, false, " ×", func(r results) figure {
 			return r.metric("ParquetSize/deals=10k", "MB").over(r.metric("ParquetSize/deals=10k", "duckdb-MB"))
 		}},
