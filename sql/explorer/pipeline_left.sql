@@ -9,7 +9,7 @@ WITH listed_then AS (
   FROM changes(least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ), $as_of::TIMESTAMPTZ)
   WHERE kind = 'expected' AND change = 'removed'
   GROUP BY service, market, deal_id
-), moved AS ( {{/* version_last: now, or of a deal that is gone the last one with content */}}
+), moved AS ({{/* version_last: now, or of a deal that is gone the last one with content */}}
   SELECT t.service, t.market, t.deal_id, t.version AS version_then, coalesce(n.version, r.version - 1) AS version_last, n.version IS NULL AS is_gone, r.left_as, r.known_at
   FROM listed_then t
   LEFT JOIN deals_as_of($as_of) n ON n.kind = 'expected' AND n.service = t.service AND n.market = t.market AND n.deal_id = t.deal_id
@@ -50,12 +50,12 @@ WITH listed_then AS (
   FROM tranches
   GROUP BY service, market, deal_id, version
 )
-SELECT m.service, m.market, m.deal_id, l.borrower_name, l.headline,
+SELECT m.service, m.market, m.deal_id, coalesce(l.borrower_name, t.borrower_name) AS borrower_name, coalesce(l.headline, t.headline) AS headline,
        CASE WHEN m.is_gone THEN m.left_as ELSE 'priced, still listed' END AS left_as, CASE WHEN m.is_gone THEN m.known_at END AS known_at,
        array_to_string(list_transform(list_sort(l.priced_deals), lambda p: concat_ws('/', p.other_market, p.deal_id)), ' ') AS priced_deals
 FROM moved m
 JOIN deals t ON t.service = m.service AND t.market = m.market AND t.deal_id = m.deal_id AND t.version = m.version_then
-JOIN deals l ON l.service = m.service AND l.market = m.market AND l.deal_id = m.deal_id AND l.version = m.version_last
+LEFT JOIN deals l ON l.service = m.service AND l.market = m.market AND l.deal_id = m.deal_id AND l.version = m.version_last
 WHERE t.is_found AND (m.is_gone OR l.has_priced)
 ORDER BY m.service, m.market, m.deal_id
 LIMIT $rows::BIGINT OFFSET $skip::BIGINT
