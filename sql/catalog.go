@@ -264,7 +264,12 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 		}},
 		{"files", func(ctx context.Context, conn *stdsql.Conn) error { return c.replaceViews(ctx, conn, views) }},
 		{"new versions", func(ctx context.Context, conn *stdsql.Conn) error { return c.indexVersions(ctx, conn, added) }},
-		{"years", func(ctx context.Context, conn *stdsql.Conn) error { return writeYears(ctx, conn, c.lakeID()) }},
+		{"years", func(ctx context.Context, conn *stdsql.Conn) error {
+			if from.commit > 0 && len(added.files[lake.HistoryTable(lake.DealVersions)]) == 0 {
+				return nil // there is no new version
+			}
+			return writeYears(ctx, conn, c.lakeID())
+		}},
 		release,
 		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
 			added.renamed, err = c.fillAliases(ctx, conn)

@@ -17,7 +17,7 @@ import (
 var derivations embed.FS
 
 // derivationVersion is the version of the Go code that derives tables from history (matching tranches and comparing
-// versions), and of package ownschema. Raise it when that code computes something else, so that no catalog of an older
+// versions), and of the packages ownschema and byyear. Raise it when that code computes something else, so that no catalog of an older
 // program is extended.
 // Changed SQL statements need no such number: layoutHash includes their texts.
 const derivationVersion = 3

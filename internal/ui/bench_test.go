@@ -85,18 +85,7 @@ func serveYears(b *testing.B) (address string, nights []string) {
 	}
 	work := b.TempDir()
 	shown, err := asof.Open(b.Context(), asof.Config{Every: time.Hour, Now: time.Now, Newer: func(ctx context.Context, _ int64) (*asof.Edition, error) {
-		c, err := catalog.Open(ctx, l, work, cache)
-		if err != nil {
-			return nil, err
-		}
-		db, done, err := c.Apart(ctx, work)
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		return &asof.Edition{
-			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
-			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
-		}, nil
+		return openEdition(ctx, l, work, cache)
 	}})
 	if err != nil {
 		b.Fatal(err)

@@ -191,32 +191,41 @@ func (e *explorer) newer(t *testing.T, w *world.World) func(context.Context, int
 		if err != nil || l.Log().Number <= than {
 			return nil, err
 		}
-		c, err := catalog.Open(ctx, l, work, cache)
+		opened, err := openEdition(ctx, l, work, cache)
 		if err != nil {
 			return nil, err
 		}
-		db, done, err := c.Apart(ctx, work)
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
 		// Tests ask many small statements: DuckDB's threads cost more than they save.
-		if _, err := db.ExecContext(ctx, engine.Threads(1)); err != nil {
-			return nil, errors.Join(err, done(), c.Close())
+		if _, err := opened.DB.ExecContext(ctx, engine.Threads(1)); err != nil {
+			return nil, errors.Join(err, opened.Close())
 		}
-		path, err := sql.FileOf(ctx, db)
-		if err != nil {
-			return nil, errors.Join(err, done(), c.Close())
-		}
-		e.db = db
-		return &asof.Edition{
-			Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
-			Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
-			Path:  path, Root: c.Root(),
-			Cut: func(ctx context.Context, to string, shown lake.NamedCommit) error {
-				return c.Cut(ctx, path, to, shown.KnownAt, shown)
-			},
-		}, nil
+		e.db = opened.DB
+		return opened, nil
 	}
+}
+
+// openEdition opens the edition of a lake.
+func openEdition(ctx context.Context, l *load.Lake, work string, cache *mirror.Cache) (*asof.Edition, error) {
+	c, err := catalog.Open(ctx, l, work, cache)
+	if err != nil {
+		return nil, err
+	}
+	db, done, err := c.Apart(ctx, work)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	path, err := sql.FileOf(ctx, db)
+	if err != nil {
+		return nil, errors.Join(err, done(), c.Close())
+	}
+	return &asof.Edition{
+		Log: l.Log(), DB: db, Close: func() error { return errors.Join(done(), c.Close()) },
+		Fetch: func(ctx context.Context, statement string) error { return c.Fetch(ctx, db, statement) },
+		Path:  path, Root: c.Root(),
+		Cut: func(ctx context.Context, to string, shown lake.NamedCommit) error {
+			return c.Cut(ctx, path, to, shown.KnownAt, shown)
+		},
+	}, nil
 }
 
 // get returns an answer.
