@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,8 +17,6 @@ type Analysis struct {
 
 	// Each is a paragraph on one line; the items of a list follow on lines of their own, which begin with "- ".
 	Definition, Parameters, Units, Caveats string
-
-	Optional []string // the macro's parameters that have a default
 
 	Question string // the question that the example answers
 	Example  string // a query that runs on any lake's catalog
@@ -136,23 +135,29 @@ func parseAnalysis(block string) (a Analysis, ok bool, err error) {
 		}
 	}
 	a.parts(lines[end+1:])
-	a.Optional = optional(block, a.Name)
 	if !ok || a.Definition == "" || a.Units == "" || a.Caveats == "" || a.Example == "" || len(a.AsOf) == 0 {
 		return a, false, fmt.Errorf("the comment before %s is not complete: want a title, a line %q, Definition, Units, Caveats and Example", a.Name, asOfLine)
 	}
 	return a, true, nil
 }
 
-// optional returns the parameters of a macro that have a default, as the statement that creates it has them.
-func optional(statement, macro string) (names []string) {
-	_, params, _ := strings.Cut(statement, "CREATE MACRO main."+macro+"(")
-	params, _, _ = strings.Cut(params, ")")
-	for param := range strings.SplitSeq(params, ", ") {
-		if name, _, ok := strings.Cut(param, " := "); ok {
-			names = append(names, name)
+// macroHead matches how a statement of the layout begins that creates a macro for readers: its name and parameters.
+var macroHead = regexp.MustCompile(`CREATE MACRO main\.(\w+)\(([^)]*)\)`)
+
+// OptionalParameters returns the parameters that have a default, by macro of the catalog. The caller owns the map.
+func OptionalParameters() (map[string][]string, error) {
+	texts, err := allTexts()
+	all := map[string][]string{}
+	for _, text := range texts {
+		for _, found := range macroHead.FindAllStringSubmatch(text, -1) {
+			for param := range strings.SplitSeq(found[2], ", ") {
+				if name, _, ok := strings.Cut(param, " := "); ok {
+					all[found[1]] = append(all[found[1]], name)
+				}
+			}
 		}
 	}
-	return names
+	return all, err
 }
 
 // parts reads the named paragraphs of a comment into the analysis.

@@ -11,7 +11,6 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
 )
 
 // known is a version of a deal as a test knows it.
@@ -109,10 +108,8 @@ func (c *chronicle) asOf(at time.Time) (standing []known) {
 func (c *chronicle) between(since, at time.Time) (current []known) {
 	for i := range c.all {
 		k := &c.all[i]
-		ended := slices.ContainsFunc(c.all, func(next known) bool {
-			return next.feed == k.feed && next.deal == k.deal && next.version == k.version+1 && !c.instant(next.commit).After(since)
-		})
-		if k.change != lake.Removed && !c.instant(k.commit).After(at) && !ended {
+		until := c.until(k)
+		if k.change != lake.Removed && !c.instant(k.commit).After(at) && (until == "-" || until > lake.At(since).String()) {
 			current = append(current, *k)
 		}
 	}
@@ -173,11 +170,7 @@ func TestAsOf(t *testing.T) {
 		grown = c.buildFrom(grown)
 	})
 	for name, path := range map[string]string{"grown": grown, "from scratch": c.buildFrom("")} {
-		db, err := sql.Open(t.Context(), path, c.root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := c.open(path)
 		want := func(what, question string, rows []string) {
 			t.Helper()
 			if got := texts(t, db, question); !slices.Equal(got, rows) {
@@ -293,11 +286,7 @@ func TestKnowledge(t *testing.T) {
 			run.Feeds = nil
 		}
 	}
-	db, err := sql.Open(t.Context(), h.buildFrom(""), h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := h.open(h.buildFrom(""))
 	for i := range commands {
 		for _, off := range []time.Duration{-time.Microsecond, 0} {
 			at := h.runs[i].KnownAt.Add(off)

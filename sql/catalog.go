@@ -268,7 +268,7 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 			if from.commit > 0 && len(added.files[lake.HistoryTable(lake.DealVersions)]) == 0 {
 				return nil // there is no new version
 			}
-			return writeYears(ctx, conn, c.lakeID())
+			return writeYears(ctx, conn)
 		}},
 		release,
 		{"aliases", func(ctx context.Context, conn *stdsql.Conn) (err error) {
@@ -285,9 +285,13 @@ func (c *Catalog) refresh(ctx context.Context, conn *stdsql.Conn, from baseline,
 }
 
 // writeYears writes which files of expected deals can have rows as of an instant.
-func writeYears(ctx context.Context, conn *stdsql.Conn, lakeID string) error {
+func writeYears(ctx context.Context, conn *stdsql.Conn) error {
 	query, err := render("refresh/years.sql", nil)
 	if err != nil {
+		return err
+	}
+	var lakeID string
+	if err := conn.QueryRowContext(ctx, "SELECT lake_id FROM _dealflow.catalog").Scan(&lakeID); err != nil {
 		return err
 	}
 	return byyear.Write(ctx, conn, ownSchemaOf(lakeID), query)

@@ -40,14 +40,7 @@ func Cut(ctx context.Context, from, path string, known lake.Instant, shown lake.
 					Shown lake.NamedCommit
 				}{known.String(), shown})
 			}),
-			step{"years", func(ctx context.Context, conn *stdsql.Conn) error {
-				var lakeID string
-				err := conn.QueryRowContext(ctx, "SELECT lake_id FROM _dealflow.catalog").Scan(&lakeID)
-				if err != nil {
-					return err
-				}
-				return writeYears(ctx, conn, lakeID)
-			}},
+			step{"years", writeYears},
 			sqlStep("COMMIT"), checkpoint(path),
 		)
 	})

@@ -199,6 +199,21 @@ func (h *history) buildFrom(previous string) (path string) {
 	return path
 }
 
+// open opens a catalog file of the history until the test ends.
+func (h *history) open(path string) *stdsql.DB {
+	h.t.Helper()
+	db, err := sql.Open(h.t.Context(), path, h.root)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			h.t.Error(err)
+		}
+	})
+	return db
+}
+
 // localFiles returns the files of the lake in a folder.
 func localFiles(t *testing.T, folder string) sql.LocalFiles {
 	t.Helper()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dealflow/schemas/api"
-	"dealflow/sql"
 )
 
 // values are the columns of a deal's row, in SQL.
@@ -95,11 +94,7 @@ func TestQualityBounds(t *testing.T) {
 			}
 		}
 	}
-	db, err := sql.Open(t.Context(), h.build(), h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := h.open(h.build())
 	rows, err := db.Query("SELECT name, value, example FROM data_quality WHERE value > 0 AND name NOT LIKE 'unparsed%'")
 	if err != nil {
 		t.Fatal(err)
@@ -133,11 +128,7 @@ func TestCoverBounds(t *testing.T) {
 	} {
 		h.deals(pricedIG, 1, int64(id), int64(id), c.books+" AS stats_final_books, "+c.nominal+" AS nominal_amount")
 	}
-	db, err := sql.Open(t.Context(), h.build(), h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := h.open(h.build())
 	var got string
 	if err := db.QueryRow("SELECT string_agg(coalesce(cover::VARCHAR, '-'), ' ' ORDER BY deal_id) FROM execution_metrics").Scan(&got); err != nil {
 		t.Fatal(err)

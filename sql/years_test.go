@@ -27,7 +27,7 @@ func TestAsOfOverYears(t *testing.T) {
 	whole := c.buildFrom("")
 	var skipped int
 	for name, path := range map[string]string{"grown": grown, "from scratch": whole} {
-		db := openHistory(t, c.history, path)
+		db := c.open(path)
 		for commit := range c.runs {
 			for _, off := range []time.Duration{-time.Microsecond, 0, time.Microsecond, 45 * 24 * time.Hour} {
 				at := c.instant(commit).Add(off)
@@ -35,6 +35,8 @@ func TestAsOfOverYears(t *testing.T) {
 				since := at.AddDate(-1, -commit%3, 0)
 				c.wantExpected(db, fmt.Sprintf("%s from %s to %s", name, lake.At(since), lake.At(at)), fmt.Sprintf("'%s', since := '%s'", lake.At(at), lake.At(since)), c.between(since, at))
 			}
+			at := c.instant(commit)
+			c.wantExpected(db, fmt.Sprintf("%s from after %s", name, lake.At(at)), fmt.Sprintf("'%s', since := 'infinity'", lake.At(at)), c.asOf(at))
 			skipped += skippedFiles(t, db, fmt.Sprintf("FROM bond_expected_deals_as_of('%s')", c.runs[commit].KnownAt))
 		}
 		c.wantExpected(db, name, "'infinity'", c.asOf(c.instant(len(c.runs)-1)))
@@ -50,7 +52,7 @@ func TestAsOfOverYears(t *testing.T) {
 		if err := sql.Cut(t.Context(), whole, cut, shown.KnownAt, shown, c.files, localFiles(t, c.root)); err != nil {
 			t.Fatal(err)
 		}
-		db := openHistory(t, c.history, cut)
+		db := c.open(cut)
 		c.wantExpected(db, fmt.Sprintf("cut at commit %d", shown.Number), "'infinity'", c.asOf(shown.KnownAt.Time))
 		macro := texts(t, db, "SELECT macro_definition FROM duckdb_functions() WHERE function_name = '_may_be_listed'")[0]
 		for _, text := range regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).FindAllString(macro, -1) {
@@ -78,7 +80,7 @@ func TestYearsInDoubt(t *testing.T) {
 			c.yearly = true
 			c.tell(6, rand.New(rand.NewPCG(3, 5)), func() {})
 			spoil(c)
-			db := openHistory(t, c.history, c.buildFrom(""))
+			db := c.open(c.buildFrom(""))
 			for commit := range c.runs {
 				c.wantExpected(db, fmt.Sprintf("as of commit %d", commit), fmt.Sprintf("'%s'", c.runs[commit].KnownAt), c.asOf(c.instant(commit)))
 			}
@@ -101,20 +103,6 @@ func (c *chronicle) wantExpected(db *stdsql.DB, what, arguments string, versions
 			c.t.Errorf("%s: %s: got %d\n%s\nwant %d\n%s", what, table.Name, len(got), strings.Join(got, "\n"), len(want), strings.Join(want, "\n"))
 		}
 	}
-}
-
-func openHistory(t *testing.T, h *history, path string) *stdsql.DB {
-	t.Helper()
-	db, err := sql.Open(t.Context(), path, h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }
 
 // skippedFiles is how many of its files a query does not open.

@@ -289,17 +289,17 @@ func describedAnalyses() (all []study.Analysis, err error) {
 // console returns what the page for statements has.
 func (a *app) console() (console.Source, error) {
 	runner, err := a.statementRunner(statementTime)
-	source := console.Source{Runner: runner, Optional: map[string][]string{}}
+	optional, unnamed := sql.OptionalParameters()
+	source := console.Source{Runner: runner, Optional: optional}
 	for _, name := range []string{"newest_deals", "pipeline_then", "deal_changes"} {
 		example := sql.ExampleByName(name)
 		source.Examples = append(source.Examples, console.Example{Title: example.Title(), SQL: example.Text})
 	}
 	described, unread := sql.Analyses()
 	for _, analysis := range described {
-		source.Optional[analysis.Name] = analysis.Optional
 		source.Examples = append(source.Examples, console.Example{Title: analysis.Name + ": " + analysis.Question, SQL: strings.TrimSpace(analysis.Example)})
 	}
-	return source, errors.Join(err, unread)
+	return source, errors.Join(err, unnamed, unread)
 }
 
 // statementTime is the time of a statement of a reader of the explorer.

@@ -90,6 +90,10 @@ const quarantined = 23
 // server returns a server of the lake, with a door or without one.
 func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame.Server {
 	t.Helper()
+	optional, err := sql.OptionalParameters()
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := ui.New(frame.Config{
 		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: cmp.Or(e.patience, time.Hour),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -146,7 +150,7 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 	}, described(t), console.Source{
 		Runner:   &safesql.Runner{Command: []string{"/proc/self/exe", answerStatement}, WorkDir: t.TempDir(), Time: time.Minute},
 		Examples: []console.Example{{Title: "Commits", SQL: `SELECT "commit", command FROM runs ORDER BY ALL`}},
-		Optional: optional(t),
+		Optional: optional,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -162,19 +166,6 @@ func described(t *testing.T) (all []study.Analysis) {
 	}
 	for _, a := range found {
 		all = append(all, study.Analysis{Name: a.Name, Title: a.Title, Definition: a.Definition, Parameters: a.Parameters, Units: a.Units, Caveats: a.Caveats})
-	}
-	return all
-}
-
-// optional are the parameters of the analyses that have a default.
-func optional(t *testing.T) map[string][]string {
-	found, err := sql.Analyses()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string][]string{}
-	for _, a := range found {
-		all[a.Name] = a.Optional
 	}
 	return all
 }

@@ -22,10 +22,10 @@ WITH listed_then AS (
          t.status, t.priced_deal_id, t.priced_deal_href
   FROM versions v
   JOIN (
-    SELECT market, deal_id, version, borrower_name, headline FROM bond_expected_deals_as_of($as_of, since := least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+    SELECT market, deal_id, version, borrower_name, headline FROM bond_expected_deals_as_of($as_of, since := $since)
   ) d USING (market, deal_id, version)
   LEFT JOIN (
-    SELECT market, deal_id, version, currency, timing, status, priced_deal_id, priced_deal_href FROM bond_expected_tranches_as_of($as_of, since := least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+    SELECT market, deal_id, version, currency, timing, status, priced_deal_id, priced_deal_href FROM bond_expected_tranches_as_of($as_of, since := $since)
   ) t USING (market, deal_id, version)
   WHERE v.service = 'bond'
   UNION ALL
@@ -34,10 +34,10 @@ WITH listed_then AS (
   FROM versions v
   JOIN (
     SELECT market, deal_id, version, borrower_name, headline, borrower_sponsor_backed, priced_deal_id, priced_deal_href
-    FROM loan_expected_deals_as_of($as_of, since := least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+    FROM loan_expected_deals_as_of($as_of, since := $since)
   ) d USING (market, deal_id, version)
   LEFT JOIN (
-    SELECT market, deal_id, version, currency, timing, status FROM loan_expected_tranches_as_of($as_of, since := least($since::TIMESTAMPTZ, $as_of::TIMESTAMPTZ))
+    SELECT market, deal_id, version, currency, timing, status FROM loan_expected_tranches_as_of($as_of, since := $since)
   ) t USING (market, deal_id, version)
   WHERE v.service = 'loan'
 ), deals AS (

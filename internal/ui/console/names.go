@@ -61,9 +61,8 @@ func (c *console) names(q *frame.Request) ([]group, error) {
 // macro returns a macro or a function with the parameters that a call needs. Those that have a default are parts.
 func (c *console) macro(name string, params []string) named {
 	var needed, optional []string
-	_, isTable := lake.TableByName(strings.TrimSuffix(name, "_as_of"))
 	for _, param := range params {
-		if slices.Contains(c.Optional[name], param) || isTable && param == "since" {
+		if slices.Contains(c.Optional[name], param) {
 			optional = append(optional, param+" :=")
 			continue
 		}

@@ -229,12 +229,12 @@ func leftSaid(left *asof.Answer) string {
 func narrowed(found *asof.Answer, args asof.Args) *asof.Answer {
 	return found.Where(func(r asof.Row) bool {
 		for i, value := range facetsOf(r) {
-			want := args[pipelineFacets[i]]
-			if pipelineFacets[i] == "market" && want != "" {
-				if !slices.Contains(strings.Split(want, ","), value) {
-					return false
-				}
-			} else if want != "" && value != want {
+			name := pipelineFacets[i]
+			wanted := []string{args[name]}
+			if name == "market" {
+				wanted = strings.Split(args[name], ",")
+			}
+			if args[name] != "" && !slices.Contains(wanted, value) {
 				return false
 			}
 		}
