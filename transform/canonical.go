@@ -41,6 +41,11 @@ func (c *Canonicalizer) Hash(payload []byte) (lake.Digest, error) {
 	return sha256.Sum256(form), nil
 }
 
+// ContentHash returns the Hash of a new Canonicalizer.
+func ContentHash(base api.Base) func(payload []byte) (lake.Digest, error) {
+	return NewCanonicalizer(base).Hash
+}
+
 // Form returns a record's canonical form, which is valid until the next call. The error is an *api.Reject.
 func (c *Canonicalizer) Form(payload []byte) ([]byte, error) {
 	if err := beginObject(&c.in, payload); err != nil {

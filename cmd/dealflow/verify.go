@@ -83,7 +83,11 @@ func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err e
 
 // verifyConfig parses --read-data.
 func verifyConfig(readData string) (verify.Config, error) {
-	cfg := verify.Config{ReadData: readData != "", Lifter: func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) }}
+	cfg := verify.Config{
+		ReadData:    readData != "",
+		Lifter:      func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) },
+		ContentHash: transform.ContentHash,
+	}
 	if readData == "" || readData == attempts.ReadAll {
 		return cfg, nil
 	}

@@ -48,7 +48,7 @@ func Night(t testing.TB, l *load.Lake, n int, versions ...transform.DealVersion)
 	if err := errors.Join(err, w.Finish(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	commit, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(started), Outcome: lake.OutcomeDone})
+	commit, err := run.Commit(t.Context(), lake.Commit{Command: "run", StartedAt: lake.At(started), KnownAt: lake.At(started), Outcome: lake.OutcomeDone})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ const (
 	// FileRange: a file's least and greatest deal_id are those that its commit says.
 	FileRange Check = "file-range"
 
-	// RowPartition: service, market, kind and snapshot_date in a row are those of its file.
+	// RowPartition: service, market, kind and snapshot_date in a row are those of its file, and the year of a file of history is
+	// that in which the runs of its versions began.
 	RowPartition Check = "row-partition"
 	// RowOrder: the rows of a file are sorted by deal_id, version and ordinals; those of deal_versions within each
 	// kind.
@@ -83,6 +84,8 @@ const (
 	VersionRemoval Check = "version-removal"
 	// PayloadHash: payload_hash is the SHA-256 of the payload.
 	PayloadHash Check = "payload-hash"
+	// ContentHash: content_hash is the SHA-256 of the payload's canonical form.
+	ContentHash Check = "content-hash"
 
 	// HistoryRows: the deals' own history table has a row for each version with a payload, and no other.
 	HistoryRows Check = "history-rows"
@@ -110,7 +113,7 @@ var checks = []Check{
 	LogNumbers, LogReadable, LogFormat, LogChain, LogKnownAt, LogRunID, LogFiles, LostCommit, Hint, Checkpoint, State, Catalog,
 	FilePath, FilePresent, FileSize, FileHash, FileReadable, FileSchema, FileMetadata, FileRows, FileRange,
 	RowPartition, RowOrder, RowKey, RowOrdinal,
-	VersionNumbers, VersionIntervals, VersionKnownAt, VersionChange, VersionContent, VersionRemoval, PayloadHash,
+	VersionNumbers, VersionIntervals, VersionKnownAt, VersionChange, VersionContent, VersionRemoval, PayloadHash, ContentHash,
 	HistoryRows, ChildParent, SnapshotCommit, SnapshotHistory, Tables, TablesMoved, NotChecked,
 }
 
@@ -176,6 +179,7 @@ var rules = map[Check]rule{
 	VersionContent:   {Damage, wrongVersions},
 	VersionRemoval:   {Damage, wrongVersions},
 	PayloadHash:      {Damage, wrongVersions},
+	ContentHash:      {Damage, wrongVersions},
 
 	HistoryRows:     {Damage, wrongRows},
 	ChildParent:     {Damage, wrongRows},

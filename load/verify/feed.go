@@ -270,6 +270,9 @@ func (r *rowCollector) begin(key parquet.RowKey) {
 		r.fault(key, RowKey, "rows of this version are in another file of the table too")
 	}
 	r.tally.files[r.entry] = r.number
+	if !r.shape.snapshot {
+		checkYear(r.file, r.c.index[r.entry].year, func(check Check, format string, args ...any) { r.fault(key, check, format, args...) })
+	}
 }
 
 // checkOuter checks that the list entry that a row belongs to exists. It skips snapshots: they are compared with

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"dealflow/load"
 	"dealflow/load/parquet"
@@ -106,7 +105,7 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 // checkBytes compares the SHA-256 of a file's bytes with its commit.
 func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 	watch := watchstore.New(v.store)
-	sum, n, err := v.files.hash(ctx, watch, &f)
+	sum, n, err := v.files.Hash(ctx, watch, &f)
 	v.whole.Add(1)
 	v.bytes.Add(n)
 	if err != nil {
@@ -117,19 +116,6 @@ func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got SHA-256 %.12s, want %.12s as in the commit", sum, f.SHA256)})
 	}
 	return nil
-}
-
-// contextReader fails with the context's error after the context has ended.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 // checkQuarantine checks the records of a quarantine file.

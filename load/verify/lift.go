@@ -10,14 +10,40 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// startLifters creates the lifters of the feeds with a table whose files have several schema versions, and finds their
-// base URLs. With a broken log nothing is compared, and no lifter is needed.
-func (v *verifier) startLifters(ctx context.Context, files []lake.File) (err error) {
-	v.lifters, v.bases = map[api.Feed]Lifter{}, map[api.Feed]*lake.Bases{}
-	if v.log.broken {
+// readBases finds where runs pulled each feed from. With a broken log payloads are not compared with anything.
+func (v *verifier) readBases(ctx context.Context) (err error) {
+	v.bases = map[api.Feed]*lake.Bases{}
+	if !v.cfg.ReadData || v.log.broken {
 		return nil
 	}
 	names := new(runs.Cache)
+	for _, feed := range allFeeds {
+		if v.bases[feed], err = names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// baseOf returns the base URL of the links in what a run pulled; false if it is not known. It is safe for concurrent use.
+func (v *verifier) baseOf(pulled feedRun) (api.Base, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	bases := v.bases[pulled.feed]
+	if bases == nil {
+		return api.Base{}, false
+	}
+	base, err := bases.Of(pulled.runID)
+	return base, err == nil // check has reported a run without a commit
+}
+
+// startLifters creates the lifters of the feeds with a table whose files have several schema versions. With a broken log
+// nothing is compared, and no lifter is needed.
+func (v *verifier) startLifters(files []lake.File) error {
+	v.lifters = map[api.Feed]Lifter{}
+	if v.log.broken {
+		return nil
+	}
 	for _, feed := range allFeeds {
 		for _, table := range lake.FeedTables(feed) {
 			if lake.OneSchemaVersion(tableFiles(files, feed, table)) {
@@ -25,9 +51,6 @@ func (v *verifier) startLifters(ctx context.Context, files []lake.File) (err err
 			}
 			if v.cfg.Lifter == nil {
 				return errors.New("verify: files of several schema versions are to be compared: want Config.Lifter")
-			}
-			if v.bases[feed], err = names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed); err != nil {
-				return err
 			}
 			v.lifters[feed] = v.cfg.Lifter(v.cfg.Memory, feed)
 			break

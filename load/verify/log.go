@@ -29,6 +29,7 @@ type verifiedLog struct {
 	added       map[pathHash]int64   // commit by path, of all files ever added
 	runs        map[string]int64     // commit by run id
 	known       []int64              // known_at of commit n in µs, at n; 0 for none
+	years       []int16              // the UTC year in which the run of commit n began, at n; 0 if it is not known
 	checkpoints []int64              // numbers of those that were read and agree with the log, in order
 }
 
@@ -262,19 +263,20 @@ func (v *verifier) apply(n int64, c *lake.Commit, sha string) error {
 	for _, f := range c.Add {
 		g.files[f.Path] = f
 	}
-	g.name(n, c.RunID, c.KnownAt)
+	g.name(n, c.RunID, c.KnownAt, c.StartedAt.UTC().Year())
 	g.Number, g.KnownAt, g.SHA256, g.Format, g.intact = n, c.KnownAt, sha, c.FormatVersion, true
 	c.Add, c.Remove = nil, nil
 	return g.AppendRun(c)
 }
 
-// name remembers a run of a commit.
-func (g *verifiedLog) name(n int64, runID string, known lake.Instant) {
+// name remembers a run of a commit, and the year in which it began; 0 if that is not known.
+func (g *verifiedLog) name(n int64, runID string, known lake.Instant, year int) {
 	g.runs[runID] = n
 	if missing := n + 1 - int64(len(g.known)); missing > 0 {
 		g.known = append(g.known, make([]int64, missing)...)
+		g.years = append(g.years, make([]int16, missing)...)
 	}
-	g.known[n] = known.UnixMicro()
+	g.known[n], g.years[n] = known.UnixMicro(), int16(year)
 }
 
 // wantsCheckpoint says whether to check a checkpoint: those that readers start from, and all of them if all data is
@@ -358,7 +360,7 @@ func (g *verifiedLog) replaceLostCommits(n int64, summed *load.Log, named []runs
 	g.next, g.intact = n+1, true
 	g.checkpoints = append(g.checkpoints, n)
 	for i := range named {
-		g.name(named[i].Number, named[i].RunID, named[i].KnownAt)
+		g.name(named[i].Number, named[i].RunID, named[i].KnownAt, 0)
 	}
 }
 
@@ -427,4 +429,12 @@ func (g *verifiedLog) instantOf(runID string) (int64, bool) {
 		return 0, false
 	}
 	return g.known[n], true
+}
+
+// yearOf returns the UTC year in which a run began; 0 if it is not known.
+func (g *verifiedLog) yearOf(runID string) int16 {
+	if n, ok := g.runs[runID]; ok {
+		return g.years[n]
+	}
+	return 0
 }

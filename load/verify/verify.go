@@ -15,6 +15,7 @@ import (
 
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/load/verify/copystore"
 	"dealflow/load/verify/watchstore"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -44,6 +45,10 @@ type Config struct {
 	// Lifter returns what brings the rows of a feed's older files under the present rules. It is needed where rows of
 	// files of several schema versions are compared. *transform.Lifter is one.
 	Lifter func(mem memory.Allocator, feed api.Feed) Lifter
+
+	// ContentHash returns what computes content_hash (of lake.HashVersion) from payloads whose links are relative to base;
+	// one goroutine at a time uses it. nil: content hashes are not computed. transform.ContentHash is one.
+	ContentHash func(base api.Base) func(payload []byte) (lake.Digest, error)
 }
 
 // Lifter gives rows of files of older schema versions the values that the present rules give them, from the rows and
@@ -99,12 +104,12 @@ func Lake(ctx context.Context, s store.Store, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied, err := copiesOf(s, cfg.WorkDir, cfg.ReadData)
+	files, err := copystore.New(s, cfg.WorkDir, cfg.ReadData)
 	if err != nil {
 		return nil, err
 	}
-	defer copied.close() // the copies are needed no more
-	v := &verifier{store: s, files: copied, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
+	defer files.Close()
+	v := &verifier{store: s, files: files, cfg: cfg, findings: findings{}, counts: map[string]fileCounts{}, unsound: map[string]bool{}}
 	if err := v.verify(ctx); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", s.URL(), err)
 	}
@@ -121,17 +126,17 @@ type verifier struct {
 	store store.Store
 	cfg   Config
 	log   verifiedLog
-	files *copies // the store of data files
+	files *copystore.Store // the store of data files
 	bytes atomic.Int64
 	rows  atomic.Int64
 	whole atomic.Int64 // files whose bytes were read
 
 	versions int64
 	garbage  load.Garbage
-	lifters  map[api.Feed]Lifter      // of feeds with a table whose files have several schema versions
-	bases    map[api.Feed]*lake.Bases // of the same feeds
+	lifters  map[api.Feed]Lifter // of feeds with a table whose files have several schema versions
 
-	mu          sync.Mutex // guards what follows
+	mu          sync.Mutex               // guards what follows
+	bases       map[api.Feed]*lake.Bases // where runs pulled feeds from; empty if no data is read, or the log is broken
 	findings    findings
 	counts      map[string]fileCounts // of shared files, by path
 	unsound     map[string]bool       // paths of files whose rows must not be checked
@@ -144,6 +149,9 @@ func (v *verifier) verify(ctx context.Context) error {
 		return err
 	}
 	v.checkCatalog()
+	if err := v.readBases(ctx); err != nil {
+		return err
+	}
 	files := v.log.liveFiles()
 	if err := v.checkFiles(ctx, files); err != nil {
 		return err
@@ -161,7 +169,7 @@ func (v *verifier) verify(ctx context.Context) error {
 
 // checkRows checks what the rows of files say about each other.
 func (v *verifier) checkRows(ctx context.Context, files []lake.File) error {
-	if err := v.startLifters(ctx, files); err != nil {
+	if err := v.startLifters(files); err != nil {
 		return err
 	}
 	defer v.releaseLifters()

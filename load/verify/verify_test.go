@@ -79,7 +79,7 @@ func soundLake(t *testing.T) *memstore.Mem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", KnownAt: lake.At(loadtest.Start), Outcome: lake.OutcomeDone}); err != nil {
+	if _, err := run.Commit(t.Context(), lake.Commit{Command: "run", StartedAt: lake.At(loadtest.Start), KnownAt: lake.At(loadtest.Start), Outcome: lake.OutcomeDone}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.WriteDerived(t.Context(), nil); err != nil {

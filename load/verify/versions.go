@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -28,6 +29,7 @@ type versionEntry struct {
 	version     int32
 	change      changeCode
 	hashVersion uint8
+	year        int16 // in which the version's run began; 0 if it is not known
 }
 
 type changeCode uint8
@@ -127,18 +129,32 @@ type versionFile struct {
 	file     lake.File
 	market   api.Market
 	last     map[api.Kind]parquet.RowKey
+	pulls    map[feedRun]*pull
 	rows     int64
 	min, max int64
+}
+
+// feedRun is a run that pulled a feed.
+type feedRun struct {
+	feed  api.Feed
+	runID string
+}
+
+// pull is what is needed of a feedRun to read payloads.
+type pull struct {
+	base api.Base
+	hash func(payload []byte) (lake.Digest, error) // nil: content hashes are not checked
 }
 
 // readVersions checks the rows of a market in a file of deal_versions by themselves, and adds them to the index. The index
 // may be nil.
 func (v *verifier) readVersions(ctx context.Context, f lake.File, market api.Market, index map[api.Feed]versionIndex) error {
-	rows := &versionFile{v: v, file: f, market: market, last: map[api.Kind]parquet.RowKey{}}
+	rows := &versionFile{v: v, file: f, market: market, last: map[api.Kind]parquet.RowKey{}, pulls: map[feedRun]*pull{}}
 	err := v.scanFile(ctx, f, market, versionColumns, func(record arrow.Record) {
 		c := versionRecord{record}
 		for i := range int(record.NumRows()) {
 			entry := c.entry(i)
+			entry.year = v.log.yearOf(c.text(8, i))
 			feed, ok := c.feed(i)
 			if !ok || feed.Market != market {
 				rows.reportMisplaced(c, i, entry)
@@ -163,11 +179,26 @@ func (r *versionFile) remember(c versionRecord, i int, feed api.Feed, e versionE
 	if lifter == nil || c.null(12, i) {
 		return
 	}
-	base, err := r.v.bases[feed].Of(c.text(8, i))
-	if err != nil {
-		base = api.Base{} // check has reported that the run has no commit
+	lifter.Remember(e.deal, e.version, r.pull(feed, c.text(8, i)).base, []byte(c.text(12, i)))
+}
+
+// pull returns the pull of a feed by a run; an empty one if it is not known.
+func (r *versionFile) pull(feed api.Feed, runID string) *pull {
+	key := feedRun{feed, runID}
+	p, known := r.pulls[key]
+	if known {
+		return p
 	}
-	lifter.Remember(e.deal, e.version, base, []byte(c.text(12, i)))
+	key.runID = strings.Clone(runID) // it points into a record
+	p = &pull{}
+	if base, ok := r.v.baseOf(key); ok {
+		p.base = base
+		if r.v.cfg.ContentHash != nil {
+			p.hash = r.v.cfg.ContentHash(base)
+		}
+	}
+	r.pulls[key] = p
+	return p
 }
 
 var allFeeds = api.Feeds()
@@ -241,7 +272,11 @@ func (r *versionFile) check(c versionRecord, i int, feed api.Feed, e versionEntr
 	case ok && known != e.knownAt:
 		fault(VersionKnownAt, "known_at is %s, but the commit of its run %s has %s", micros(e.knownAt), runID, micros(known))
 	}
+	checkYear(r.file, e.year, fault)
 	r.checkContent(c, i, e, fault)
+	if !c.null(9, i) && !c.null(12, i) && e.hashVersion == lake.HashVersion {
+		r.checkHash(c, i, r.pull(feed, runID), fault)
+	}
 }
 
 type faultFunc func(check Check, format string, args ...any)
@@ -280,6 +315,27 @@ func (r *versionFile) checkContent(c versionRecord, i int, e versionEntry, fault
 		if sum := sha256.Sum256([]byte(c.text(12, i))); string(sum[:]) != string(c.hash(11, i)) {
 			fault(PayloadHash, "the payload has SHA-256 %.6x, its payload_hash is %.6x", sum, c.hash(11, i))
 		}
+	}
+}
+
+// checkHash computes a version's content hash from its payload.
+func (r *versionFile) checkHash(c versionRecord, i int, pulled *pull, fault faultFunc) {
+	if pulled.hash == nil {
+		return
+	}
+	payload := c.text(12, i)
+	switch sum, err := pulled.hash([]byte(payload)); {
+	case err != nil:
+		fault(ContentHash, "the payload has no content: %v", err)
+	case string(sum[:]) != string(c.hash(9, i)):
+		fault(ContentHash, "the payload's content has SHA-256 %.6x, its content_hash is %.6x", sum, c.hash(9, i))
+	}
+}
+
+// checkYear checks that a file of history is of the year in which the run of one of its versions began; 0 if that is not known.
+func checkYear(f lake.File, year int16, fault faultFunc) {
+	if want := fmt.Sprintf("%04d", year); year != 0 && f.Year() != want {
+		fault(RowPartition, "the version's run began in %s, but the file is of year %s: readers leave out files by their year", want, f.Year())
 	}
 }
 

@@ -207,6 +207,12 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 		f.Path = strings.Replace(f.Path, "mkt="+f.Partition["market"], "mkt="+value, 1)
 		f.Partition["market"] = value
 		d.Put(f.Path, body)
+	case "year":
+		body := storetest.Bytes(d.TB, d.Store, f.Path)
+		d.Check(d.Store.Delete(d.Context(), f.Path))
+		f.Path = strings.Replace(f.Path, "year="+f.Year(), "year="+value, 1)
+		f.Partition["year"] = value
+		d.Put(f.Path, body)
 	case "max":
 		f.MaxDealID = n
 	case "count":

@@ -20,6 +20,7 @@ func Verify(t testing.TB, s store.Store) (*verify.Report, error) {
 	t.Helper()
 	cfg := verify.Config{
 		ReadData: true, Memory: testkit.Allocator(t), Lifter: func(mem memory.Allocator, feed api.Feed) verify.Lifter { return transform.NewLifter(mem, feed) },
+		ContentHash: transform.ContentHash,
 	}
 	published, err := catalog.Inspect(t.Context(), s, t.TempDir())
 	if err != nil {

@@ -1,4 +1,10 @@
-package verify
+// Package copystore keeps local copies of a remote lake's data files from when their bytes are first read.
+// Takes: a store.Store.
+// Gives: a store that reads copies where there are any, and the SHA-256 of files.
+// Keeps: what is read of a copy are the bytes that were hashed. Without room there are no copies, and the store is asked again.
+// Fails: as the store does.
+// May change here: how much is kept.
+package copystore
 
 import (
 	"context"
@@ -14,9 +20,9 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// copies is a store whose data files are in a local folder, too, from when their bytes were read: their footers and rows are
+// Store is a store whose data files are in a local folder, too, from when Hash read their bytes: their footers and rows are
 // then read from there, and the store is asked for each file once. It is safe for concurrent use.
-type copies struct {
+type Store struct {
 	store.Store
 	folder string // "": nothing is copied
 	left   atomic.Int64
@@ -25,10 +31,11 @@ type copies struct {
 // mostCopied is 4 GiB: files for which there is no room are read again.
 const mostCopied = 4 << 30
 
-// copiesOf returns copies of a store's files; none if they are local already, or their bytes are not read.
-func copiesOf(s store.Store, workDir string, readData bool) (*copies, error) {
-	c := &copies{Store: s}
-	if !readData || store.LocalPath(s) != "" {
+// New returns a Store over another one. It keeps copies if it is told to and the other one is not local: in a new folder in
+// workDir ("": the system's), until Close.
+func New(s store.Store, workDir string, keep bool) (*Store, error) {
+	c := &Store{Store: s}
+	if !keep || store.LocalPath(s) != "" {
 		return c, nil
 	}
 	var err error
@@ -37,7 +44,8 @@ func copiesOf(s store.Store, workDir string, readData bool) (*copies, error) {
 	return c, err
 }
 
-func (c *copies) close() {
+// Close removes the copies.
+func (c *Store) Close() {
 	if c.folder != "" {
 		_ = os.RemoveAll(c.folder) // the work folder goes with the process
 	}
@@ -45,13 +53,14 @@ func (c *copies) close() {
 
 // path returns where the copy of a file is. A file that changed while it was verified has other bytes than those that were
 // hashed: the rows are checked of the same bytes as the hash.
-func (c *copies) path(key string) string {
+func (c *Store) path(key string) string {
 	name := sha256.Sum256([]byte(key))
 	return filepath.Join(c.folder, hex.EncodeToString(name[:]))
 }
 
-// hash reads all bytes of a file from a store, and keeps a copy if there is room.
-func (c *copies) hash(ctx context.Context, from store.Store, f *lake.File) (sum string, n int64, err error) {
+// Hash reads all bytes of a file from a store, and keeps a copy if there is room. It returns their SHA-256 in hexadecimal
+// digits, and their number.
+func (c *Store) Hash(ctx context.Context, from store.Store, f *lake.File) (sum string, n int64, err error) {
 	r, err := from.Get(ctx, f.Path)
 	if err != nil {
 		return "", 0, err
@@ -93,7 +102,7 @@ func (u *untilFull) Write(p []byte) (int, error) {
 }
 
 // OpenAt implements store.RandomReader.
-func (c *copies) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
+func (c *Store) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, error) {
 	if c.folder != "" {
 		if file, err := os.Open(c.path(key)); err == nil {
 			return file, nil
@@ -105,11 +114,24 @@ func (c *copies) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, 
 }
 
 // Get implements store.Store.
-func (c *copies) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (c *Store) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if c.folder != "" {
 		if file, err := os.Open(c.path(key)); err == nil {
 			return file, nil
 		}
 	}
 	return c.Store.Get(ctx, key)
+}
+
+// contextReader fails with the context's error after the context has ended.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
 }
