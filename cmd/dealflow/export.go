@@ -12,6 +12,7 @@ import (
 
 	"dealflow/internal/export"
 	"dealflow/internal/logs"
+	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
@@ -73,7 +74,12 @@ func runExport(ctx context.Context, a *app, o exportOptions, target string) erro
 			return fmt.Errorf("--since: %w", err)
 		}
 	}
-	if cfg.Lake, err = a.openLake(ctx); err != nil {
+	s, err := a.settings.store(ctx)
+	if err != nil {
+		return err
+	}
+	// A lake that has lost a commit is an error here: a warehouse would load an export without it unseen.
+	if cfg.Lake, err = load.Open(ctx, s); err != nil {
 		return err
 	}
 	if cfg.Target, err = a.settings.storeAt(ctx, "the target", target); err != nil {
