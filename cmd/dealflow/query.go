@@ -58,6 +58,7 @@ The other tables have the same four forms. There are also:
   linked_market(of_service, href)    the market of the priced deal to which a link leads
   is_priced(of_service, status, priced_deal_id)    whether a tranche of an expected deal has priced
 
+table shortens texts to 60 characters (…); the other formats do not.
 csv has an empty field for NULL and "" for an empty text, as PostgreSQL's COPY … (FORMAT csv, HEADER)
 reads it. ndjson is one JSON object a line. parquet and arrow (an Arrow IPC stream) go to --out or into
 a pipe; sums of whole numbers are DOUBLE in them unless the statement casts them.
