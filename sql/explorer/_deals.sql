@@ -1,5 +1,6 @@
 {{template "_listed.sql" .}}
-SELECT service, market, kind, deal_id, borrower, day, stage, headline, currency, amount, volume, usd, price, sector, version,{{if eq . "removed"}} reason,{{end}} known_at,
+SELECT service, market, kind, deal_id, borrower, day, stage, headline, currency, amount,
+       {{template "_said.sql" "volumes"}} AS volume, usd, {{template "_said.sql" "prices"}} AS price, sector, version,{{if eq . "removed"}} reason,{{end}} known_at,
        (SELECT count(*) FROM found) AS all_deals
 FROM found
 ORDER BY CASE $sort WHEN '-day' THEN day END DESC NULLS LAST, CASE $sort WHEN 'day' THEN day END NULLS LAST,

@@ -13,41 +13,41 @@ WITH removed AS (
 {{template "_before.sql" "loan_expected_tranches"}}
 {{else}}WITH {{end -}}
 loan_tranches AS (
-  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
+  SELECT market, deal_id, {{template "_currencies.sql"}} AS currency, list({ordinal: ordinal, said: margin}) AS prices,
          bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code,
          CASE WHEN bool_or(green_loan) THEN 'green' WHEN bool_or(sustainability_linked) THEN 'sustainability-linked' END AS esg
   FROM loan_priced_tranches_{{$rows}}
   GROUP BY market, deal_id
 ), expected_bond_tranches AS (
-  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(price_evolution, '; ' ORDER BY ordinal) AS price,
-         string_agg(volume, '; ' ORDER BY ordinal) AS volume, bool_or(upper(figi_code) = upper($q)) AS code
+  SELECT market, deal_id, {{template "_currencies.sql"}} AS currency, list({ordinal: ordinal, said: price_evolution}) AS prices,
+         list({ordinal: ordinal, said: volume}) AS volumes, bool_or(upper(figi_code) = upper($q)) AS code
   FROM bond_expected_tranches_{{$rows}}
   GROUP BY market, deal_id
 ), expected_loan_tranches AS (
-  SELECT market, deal_id, string_agg(DISTINCT currency, ', ' ORDER BY currency) AS currency, string_agg(margin, '; ' ORDER BY ordinal) AS price,
-         string_agg(volume, '; ' ORDER BY ordinal) AS volume, bool_or(upper(figi_code) = upper($q)) AS code
+  SELECT market, deal_id, {{template "_currencies.sql"}} AS currency, list({ordinal: ordinal, said: margin}) AS prices,
+         list({ordinal: ordinal, said: volume}) AS volumes, bool_or(upper(figi_code) = upper($q)) AS code
   FROM loan_expected_tranches_{{$rows}}
   GROUP BY market, deal_id
 ), listed AS (
   SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, version, known_at, borrower_name AS borrower, borrower_ticker AS ticker,
          borrower_sector AS sector, NULL::VARCHAR AS headline, pricing_date AS day, NULL::VARCHAR AS stage, currency, nominal_amount AS amount,
-         NULL::VARCHAR AS volume, nominal_usd AS usd, CASE market WHEN 'EM' THEN swap ELSE spread END AS price, grade,
+         nominal_usd AS usd, [{ordinal: 1, said: CASE market WHEN 'EM' THEN swap ELSE spread END}] AS prices, grade,
          CASE WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainable' WHEN sustainability_linked THEN 'sustainability-linked' END AS esg,
          upper($q) IN (upper(isin_code), upper(figi_code), upper(bloomberg_code)) AS code
   FROM bond_priced_deals_{{$rows}}
   UNION ALL BY NAME
   SELECT 'loan' AS service, d.market, 'priced' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
-         d.borrower_sector AS sector, d.headline, d.priced_date AS day, t.currency, d.deal_total_usd AS usd, t.price, d.borrower_grade AS grade, t.esg, t.code
+         d.borrower_sector AS sector, d.headline, d.priced_date AS day, t.currency, d.deal_total_usd AS usd, t.prices, d.borrower_grade AS grade, t.esg, t.code
   FROM loan_priced_deals_{{$rows}} d
   LEFT JOIN loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
   UNION ALL BY NAME
   SELECT 'bond' AS service, d.market, 'expected' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
-         d.borrower_sector AS sector, d.headline, t.currency, t.volume, t.price, t.code
+         d.borrower_sector AS sector, d.headline, t.currency, t.volumes, t.prices, t.code
   FROM bond_expected_deals_{{$rows}} d
   LEFT JOIN expected_bond_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
   UNION ALL BY NAME
   SELECT 'loan' AS service, d.market, 'expected' AS kind, d.deal_id, d.version, d.known_at, d.borrower_name AS borrower, d.borrower_ticker AS ticker,
-         d.borrower_sector AS sector, d.headline, d.stage, t.currency, t.volume, t.price, d.borrower_grade AS grade, t.code
+         d.borrower_sector AS sector, d.headline, d.stage, t.currency, t.volumes, t.prices, d.borrower_grade AS grade, t.code
   FROM loan_expected_deals_{{$rows}} d
   LEFT JOIN expected_loan_tranches t ON t.market = d.market AND t.deal_id = d.deal_id
 ){{if eq . "canonical"}}, canonical AS (

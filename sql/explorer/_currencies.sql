@@ -1,0 +1,1 @@
+CASE WHEN min(currency) = max(currency) THEN min(currency) ELSE array_to_string(list_sort(list_distinct(list(currency))), ', ') END{{/* an aggregate with DISTINCT takes three times as long; without the end of the line */ -}}
