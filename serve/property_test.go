@@ -3,53 +3,38 @@ package serve_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
 
-// seeds returns the number of markets that are tested: a few, or TEST_LINKS.
-func seeds(t *testing.T) int {
-	text := os.Getenv("TEST_LINKS")
-	if text == "" {
-		return 6
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("TEST_LINKS: %v", err)
-	}
-	return n
-}
-
 // TestUpdatedSinceIsExact follows saved links of random deals, with random page sizes, after random times. The list of
 // a link must contain every deal that was updated since, and no deal that was updated before the link's second.
+//
+// TEST_LINKS is the number of markets; the default is 6.
 func TestUpdatedSinceIsExact(t *testing.T) {
-	for seed := range uint64(seeds(t)) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(seed, 7))
-			quirks := sim.DefaultQuirks()
-			quirks.ListOmission = 0 // a list may leave an omitted deal out
-			client, source, clock := market(t, sim.Config{Seed: seed, Deals: 8 + r.IntN(30), PerDay: 4 + r.Float64()*20, Quirks: &quirks})
-			clock.Advance(time.Duration(r.Int64N(int64(60 * time.Hour))))
-			for _, feed := range api.Feeds() {
-				if !feed.HasUpdatedSince() {
-					continue
-				}
-				link, at := savedLink(client, source, feed, r)
-				if link == "" {
-					continue
-				}
-				clock.Advance(time.Duration(r.Int64N(int64(30 * time.Hour))))
-				checkUpdatedSince(t, client, source, feed, fmt.Sprintf("%s&pageSize=%d", link, 1+r.IntN(20)), at.Truncate(time.Second))
+	testkit.Seeds(t, testkit.Count(t, "TEST_LINKS", 6), func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		quirks := sim.DefaultQuirks()
+		quirks.ListOmission = 0 // a list may leave an omitted deal out
+		client, source, clock := market(t, sim.Config{Seed: seed, Deals: 8 + r.IntN(30), PerDay: 4 + r.Float64()*20, Quirks: &quirks})
+		clock.Advance(time.Duration(r.Int64N(int64(60 * time.Hour))))
+		for _, feed := range api.Feeds() {
+			if !feed.HasUpdatedSince() {
+				continue
 			}
-		})
-	}
+			link, at := savedLink(client, source, feed, r)
+			if link == "" {
+				continue
+			}
+			clock.Advance(time.Duration(r.Int64N(int64(30 * time.Hour))))
+			checkUpdatedSince(t, client, source, feed, fmt.Sprintf("%s&pageSize=%d", link, 1+r.IntN(20)), at.Truncate(time.Second))
+		}
+	})
 }
 
 // savedLink returns the updatedSince link of a random deal, and the instant of the deal's last update.

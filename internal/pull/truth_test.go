@@ -1,7 +1,6 @@
 package pull_test
 
 import (
-	"fmt"
 	"testing"
 
 	"dealflow/internal/testkit"
@@ -16,19 +15,16 @@ import (
 // TEST_SEEDS is the number of markets; the default is 4. The last of several is a larger one.
 func TestTruth(t *testing.T) {
 	const nights = 8
-	seeds := uint64(testkit.Count(t, "TEST_SEEDS", 4))
-	for seed := range seeds {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			deals := 20 + int(seed)*5
-			if seed > 0 && seed == seeds-1 {
-				deals = 200
-			}
-			w := world.New(t, sim.Config{Seed: seed, Deals: deals})
-			if seed == 0 {
-				w.Stretch = 8 // some row groups are taken over, and others not
-			}
-			world.CheckNights(t, w, nights)
-		})
-	}
+	seeds := testkit.Count(t, "TEST_SEEDS", 4)
+	testkit.Seeds(t, seeds, func(t *testing.T, seed uint64) {
+		deals := 20 + int(seed)*5
+		if seed > 0 && seed == uint64(seeds-1) {
+			deals = 200
+		}
+		w := world.New(t, sim.Config{Seed: seed, Deals: deals})
+		if seed == 0 {
+			w.Stretch = 8 // some row groups are taken over, and others not
+		}
+		world.CheckNights(t, w, nights)
+	})
 }

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -41,6 +42,30 @@ func Count(t testing.TB, variable string, otherwise int) int {
 		t.Fatalf("%s: got %q, want a number from 1", variable, text)
 	}
 	return n
+}
+
+// seedsAtOnce is the number of seeds after which what their tests have made is freed.
+const seedsAtOnce = 64
+
+// Seeds runs a parallel subtest for each seed from 0 to n-1. Of many seeds it makes groups, one after another: package testing keeps
+// what a parallel subtest has made until the test that it is part of has ended.
+func Seeds(t *testing.T, n int, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	run := func(t *testing.T, from, to int) {
+		for seed := from; seed < to; seed++ {
+			t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+				t.Parallel()
+				test(t, uint64(seed))
+			})
+		}
+	}
+	if n <= seedsAtOnce {
+		run(t, 0, n)
+		return
+	}
+	for from := 0; from < n; from += seedsAtOnce {
+		t.Run(fmt.Sprintf("from=%d", from), func(t *testing.T) { run(t, from, min(from+seedsAtOnce, n)) })
+	}
 }
 
 // Sample returns what a test tries of independent cases: every nth from the first one; all with TEST_FULL, and a third of
