@@ -29,7 +29,10 @@ func (j *job) changes(ctx context.Context, since string, s *Snapshot) error {
 	start := j.list()
 	if since != "" {
 		var err error
-		if start, err = j.client.origin.absolute(since); err != nil {
+		if start, err = j.client.origin.absolute(since); err == nil {
+			err = j.checkList(start)
+		}
+		if err != nil {
 			return fmt.Errorf("saved updatedSince link: %w", err)
 		}
 	}

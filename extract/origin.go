@@ -97,6 +97,10 @@ func (o origin) redirect(request *http.Request, via []*http.Request) error {
 	if reason := o.refuses(request.URL); reason != "" {
 		return &LinkError{Link: link, Reason: "redirect " + reason}
 	}
+	// The answer would be taken for that of the resource that was asked for: another market's list for this one's.
+	if asked := via[0].URL; !strings.EqualFold(path.Clean(request.URL.Path), path.Clean(asked.Path)) {
+		return &LinkError{Link: link, Reason: fmt.Sprintf("redirect from %s leads to another resource, so it is not followed", asked.Path)}
+	}
 	if len(via) >= most {
 		return &LinkError{Link: link, Reason: fmt.Sprintf("not followed after %d redirects", len(via))}
 	}

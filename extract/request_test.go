@@ -190,15 +190,16 @@ func TestWhatCannotGetBetterIsNotRepeated(t *testing.T) {
 		answer func(r *http.Request) (*http.Response, error)
 		want   string
 	}{
-		"not found":      {reply(404, `{"errorId":"i-1","message":"m-1"}`, nil), "404 Not Found: m-1 (errorId i-1)"},
-		"forbidden":      {reply(403, ``, nil), "403 Forbidden"},
-		"refused":        {reply(400, `{"message":"\u001b[31m"}`, nil), `400 Bad Request: "\x1b[31m"`},
-		"no content":     {reply(204, ``, nil), "204 No Content"},
-		"brotli":         {reply(200, `x`, http.Header{"Content-Encoding": {"br"}}), `content encoding "br"`},
-		"too long":       {reply(200, strings.Repeat(" ", 2000), nil), "want 1000 bytes at most"},
-		"gzip bomb":      {reply(200, string(zipped(strings.Repeat(" ", 1<<20))), http.Header{"Content-Encoding": {"gzip"}}), "want 1000 bytes at most"},
-		"redirect away":  {reply(302, ``, http.Header{"Location": {"https://evil.example.test/flow/v3/x"}}), "link https://evil.example.test/flow/v3/x: redirect leads away from"},
-		"redirect loops": {reply(302, ``, http.Header{"Location": {"/flow/v3/bond/ig/priced-deal"}}), "not followed after 5 redirects"},
+		"not found":                {reply(404, `{"errorId":"i-1","message":"m-1"}`, nil), "404 Not Found: m-1 (errorId i-1)"},
+		"forbidden":                {reply(403, ``, nil), "403 Forbidden"},
+		"refused":                  {reply(400, `{"message":"\u001b[31m"}`, nil), `400 Bad Request: "\x1b[31m"`},
+		"no content":               {reply(204, ``, nil), "204 No Content"},
+		"brotli":                   {reply(200, `x`, http.Header{"Content-Encoding": {"br"}}), `content encoding "br"`},
+		"too long":                 {reply(200, strings.Repeat(" ", 2000), nil), "want 1000 bytes at most"},
+		"gzip bomb":                {reply(200, string(zipped(strings.Repeat(" ", 1<<20))), http.Header{"Content-Encoding": {"gzip"}}), "want 1000 bytes at most"},
+		"redirect away":            {reply(302, ``, http.Header{"Location": {"https://evil.example.test/flow/v3/x"}}), "link https://evil.example.test/flow/v3/x: redirect leads away from"},
+		"redirect to another list": {reply(302, ``, http.Header{"Location": {"/flow/v3/bond/hy/priced-deal"}}), "leads to another resource"},
+		"redirect loops":           {reply(302, ``, http.Header{"Location": {"/flow/v3/bond/ig/priced-deal"}}), "not followed after 5 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMarket()

@@ -88,7 +88,7 @@ func (j *job) spoolPage(p *scan, l *listPage) error {
 			p.fresh++
 		}
 	}
-	resolve := func(href string) (string, error) { return j.client.resolve(l.url, href) }
+	resolve := func(href string) (string, error) { return j.resolve(l.url, href) }
 	for i := range l.records {
 		head := l.records[i].head
 		updated, _ := api.UpdatedSinceTime(head.UpdatedSince)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path"
+	"strings"
 )
 
 // walk follows a list from its first page to its last and calls each for every page, in order. While each works on a
@@ -58,13 +61,32 @@ func (j *job) follow(ctx context.Context, start string, pages chan<- *listPage) 
 		if next == "" {
 			return nil
 		}
-		if link, err = j.client.resolve(from, next); err != nil {
+		if link, err = j.resolve(from, next); err != nil {
 			return fmt.Errorf("page %d: next: %w", number, err)
 		}
 		if seen[link] {
 			return fmt.Errorf("page %d: next: %w", number, &LinkError{Link: next, Reason: "already followed: the list's next links form a circle"})
 		}
 		seen[link] = true
+	}
+	return nil
+}
+
+// resolve makes a link of the feed's list absolute. It refuses one to another list with a *LinkError: what is there would become deals
+// of this feed.
+func (j *job) resolve(from, link string) (string, error) {
+	resolved, err := j.client.resolve(from, link)
+	if err != nil {
+		return "", err
+	}
+	return resolved, j.checkList(resolved)
+}
+
+// checkList returns an error unless an absolute link leads to the feed's list.
+func (j *job) checkList(link string) error {
+	u, err := url.Parse(link)
+	if err != nil || !strings.HasSuffix(strings.ToLower(path.Clean("/"+u.Path)), j.feed.Path()) {
+		return &LinkError{Link: j.client.redact(link), Reason: fmt.Sprintf("does not lead to the list %s, so it is not followed", j.feed.Path())}
 	}
 	return nil
 }
