@@ -71,10 +71,14 @@ func emptySource(columns []lake.Column) string {
 // has the name of a column.)
 func (c *Catalog) readFiles(paths []string, columns []lake.Column, version int) string {
 	root := "coalesce(getvariable(" + quote.Text(c.ownSchema()) + "), getvariable('lake'), " + quote.Text(c.Root) + ") || '/'"
-	list := fmt.Sprintf("string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10))", root, quote.Text(strings.Join(paths, "\n")), root)
+	list := fmt.Sprintf("CASE WHEN contains(%s, '=') THEN error(%s) ELSE string_split(%s || replace(%s, chr(10), chr(10) || %s), chr(10)) END",
+		root, quote.Text(namedFolder), root, quote.Text(strings.Join(paths, "\n")), root)
 	renamed, types := pathColumns(paths)
 	return "SELECT " + selectList(columns, version, renamed) + " FROM read_parquet(" + list + ", hive_partitioning = true" + types + ")"
 }
+
+// namedFolder is the error of a view that would take values from a folder above the lake; see workfolder.Alias.
+const namedFolder = "the path of the lake has a folder with = in its name, which DuckDB would take for the values of a column: SET VARIABLE lake to another path of it, such as a symbolic link"
 
 // pathColumns returns the columns that DuckDB takes from the paths of files, by the name of the column in the files, and
 // the argument of read_parquet with their types. By them DuckDB knows which files a query can leave out without opening

@@ -25,7 +25,7 @@ func (c *Catalog) indexVersions(ctx context.Context, conn *stdsql.Conn, added ne
 			return err
 		}
 		if path != "" {
-			source = "read_parquet(" + quote.Text(path) + ")"
+			source = "read_parquet(" + quote.Text(path) + ", hive_partitioning = false)"
 		}
 	}
 	if added.commit == 0 {

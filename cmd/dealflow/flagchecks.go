@@ -13,6 +13,7 @@ import (
 	"dealflow/internal/export"
 	"dealflow/internal/notify"
 	"dealflow/internal/watch/schedule"
+	"dealflow/internal/workfolder"
 	"dealflow/load"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
@@ -24,7 +25,7 @@ import (
 // not here. They run where a value is read, also for a command that does not run now: a setting is mended when it is
 // written, not on the night of its command. Their errors show no value of a secret flag.
 var flagChecks = map[string]func(text string) error{
-	"lake": checkFolder, "work-dir": checkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
+	"lake": checkFolder, "work-dir": checkWorkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
 	"metrics-file": checkPrintable,
 	"feeds":        parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
@@ -57,6 +58,15 @@ func checkFolder(text string) error {
 		return fmt.Errorf("%q: %w", shownAddress(strings.Trim(text, " '\"")), err)
 	}
 	return nil
+}
+
+// checkWorkFolder checks the path of a folder in which DuckDB makes files; see workfolder.Alias.
+func checkWorkFolder(text string) error {
+	err := checkFolder(text)
+	if err == nil && strings.ContainsAny(text, workfolder.Special) {
+		return fmt.Errorf("%q: want a path without the characters %s: DuckDB would misread it", text, workfolder.Special)
+	}
+	return err
 }
 
 func oneOf(values []string) func(string) error {

@@ -72,6 +72,11 @@ func testBadPath(t *testing.T, name, reason string) {
 	t.Setenv("TMPDIR", path)
 	refused("TMPDIR", "status")
 	refused(reason, "status")
+	for _, name := range []string{"100%", "a#b", "day=1"} { // a lake may be there, but DuckDB makes no files there
+		refused("want a path without the characters", "status", "--work-dir", filepath.Join(parent, name))
+		t.Setenv("TMPDIR", filepath.Join(parent, name))
+		refused("(TMPDIR)", "status")
+	}
 	if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
 		t.Errorf("created: %v, %v", entries, err)
 	}

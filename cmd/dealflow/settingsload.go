@@ -113,7 +113,7 @@ func (s *settings) check() error {
 		return usagef("got both --quiet and --verbose, want one of them")
 	}
 	if s.workDir == "" {
-		if err := checkFolder(os.TempDir()); err != nil {
+		if err := checkWorkFolder(os.TempDir()); err != nil {
 			return usagef("the system's folder for unfinished files (TMPDIR) %w; or set --work-dir", err)
 		}
 	}

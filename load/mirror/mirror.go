@@ -20,7 +20,8 @@ import (
 // removes the fetched files, except the copies in the cache.
 type Mirror struct {
 	store   store.Store
-	root    string
+	alias   *workfolder.Alias  // of the folder
+	root    string             // path of alias
 	cache   *Cache             // nil for a lake that is a local folder
 	fetched *workfolder.Folder // root, for a lake that is no local folder
 	work    string             // for files of this mirror alone; "" for a lake that is a local folder
@@ -30,7 +31,11 @@ type Mirror struct {
 // files; "" means the system's.
 func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	if folder := store.LocalPath(s); folder != "" {
-		return &Mirror{store: s, root: folder}, nil
+		m := &Mirror{store: s}
+		if err := m.setRoot(folder); err != nil {
+			return nil, err
+		}
+		return m, nil
 	}
 	work, err := os.MkdirTemp(workDir, "dealflow-mirror-*")
 	if err != nil {
@@ -43,14 +48,25 @@ func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	if err == nil {
 		m.fetched, err = m.cache.Folder()
 	}
+	if err == nil {
+		err = m.setRoot(m.fetched.Path())
+	}
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	m.root = m.fetched.Path()
 	return m, nil
 }
 
-// Root is the folder that contains the fetched files, each under its path in the lake.
+// setRoot sets the root: a path of the folder that DuckDB reads as it is.
+func (m *Mirror) setRoot(folder string) (err error) {
+	if m.alias, err = workfolder.NewAlias(folder); err != nil {
+		return err
+	}
+	m.root = m.alias.Path()
+	return nil
+}
+
+// Root is the folder that contains the fetched files, each under its path in the lake. It may be a symbolic link to it.
 func (m *Mirror) Root() string { return m.root }
 
 // IsLake says whether Root is the lake itself: then it contains every file without Fetch.
@@ -177,8 +193,12 @@ func (m *Mirror) Index(ctx context.Context, files []lake.File) (path string, err
 
 // Close removes the folder, unless it is the lake.
 func (m *Mirror) Close() error {
-	if m == nil || m.IsLake() {
+	if m == nil {
 		return nil
 	}
-	return errors.Join(m.fetched.Close(), os.RemoveAll(m.work))
+	err := m.alias.Close()
+	if m.IsLake() {
+		return err
+	}
+	return errors.Join(err, m.fetched.Close(), os.RemoveAll(m.work))
 }

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/marcboeker/go-duckdb/v2"
 )
@@ -21,6 +22,9 @@ import (
 // Open opens a file, or with "" an empty database in memory. It works with as many threads as Go has. setup runs on every new
 // connection. The caller closes the database.
 func Open(path string, readOnly bool, setup ...string) (*stdsql.DB, error) {
+	if strings.ContainsAny(path, "%#?") { // after # the driver would pass over the options, and open the file to write
+		return nil, fmt.Errorf("open %s: want a path without %%, # and ?: the driver takes it for a URL", path)
+	}
 	all, external := counted(runtime.GOMAXPROCS(0))
 	options := url.Values{"threads": {strconv.Itoa(all)}, "external_threads": {strconv.Itoa(external)}}
 	if readOnly {
