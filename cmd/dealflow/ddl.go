@@ -100,7 +100,7 @@ func (a *app) loadStatements(ctx context.Context, dialect, manifest string) (str
 	folder, name := manifest[:i], manifest[i:]
 	target, ok := strings.CutSuffix(folder, "manifests/")
 	if !ok || target != "" && !strings.HasSuffix(target, "/") {
-		return "", usagef("--load %q: want the manifest of an export, such as out/manifests/00000000000000000001-00000000000000000002.json", manifest)
+		return "", usagef("--load %s: want the manifest of an export, such as out/manifests/00000000000000000001-00000000000000000002.json", shownAddress(manifest))
 	}
 	s, err := a.settings.storeAt(ctx, "--load", cmp.Or(target, "."))
 	if err != nil {

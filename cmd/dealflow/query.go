@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -123,16 +124,46 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	}, statement)
 }
 
-// checkOneAnswer refuses a text of several SELECT statements: DuckDB gives the answer of the last alone. Statements of other
-// kinds before it have no answer: SET VARIABLE day = '2026-01-07'; FROM …
+// checkOneAnswer refuses a text with a SELECT statement before the last statement: DuckDB gives the answer of the last alone.
+// Statements of other kinds before it have no answer: SET VARIABLE day = '2026-01-07'; FROM …
 func checkOneAnswer(ctx context.Context, db *stdsql.DB, statement string) error {
-	var selects stdsql.NullInt64 // NULL if the text has a statement that is no SELECT
-	err := db.QueryRowContext(ctx, "SELECT json_array_length(json_serialize_sql(?::VARCHAR) -> 'statements')", statement).Scan(&selects)
-	if err == nil && selects.Int64 > 1 {
-		return usagef("%d statements: only the answer of the last would be shown, so run each with a query of its own", selects.Int64)
+	all := splitStatements(statement)
+	for _, text := range all[:len(all)-1] {
+		var selects stdsql.NullInt64 // NULL for a statement that is no SELECT
+		err := db.QueryRowContext(ctx, "SELECT json_array_length(json_serialize_sql(?::VARCHAR) -> 'statements')", text).Scan(&selects)
+		if err != nil {
+			return err
+		}
+		if selects.Int64 > 0 {
+			return usagef("%d statements: only the answer of the last would be shown, so run each with a query of its own", len(all))
+		}
 	}
-	return err
+	return nil
 }
+
+// notSplit matches what a text of statements is not split in, and the semicolons between statements.
+var notSplit = regexp.MustCompile(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/|;`)
+
+// splitStatements splits a text at the semicolons between its statements, at least one. Those without a word are left out.
+func splitStatements(text string) (all []string) {
+	from := 0
+	add := func(to int) {
+		if part := text[from:to]; len(all) == 0 && to == len(text) || strings.Trim(comment.ReplaceAllString(part, ""), " \t\r\n") != "" {
+			all = append(all, part)
+		}
+	}
+	for _, at := range notSplit.FindAllStringIndex(text, -1) {
+		if text[at[0]] == ';' {
+			add(at[0])
+			from = at[1]
+		}
+	}
+	add(len(text))
+	return all
+}
+
+// comment matches a comment that stands alone between statements.
+var comment = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/`)
 
 // writeQuery runs a statement and writes its answer. DuckDB writes Parquet to files alone, so that goes through one in the
 // work folder.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -140,7 +141,7 @@ func writeField(w *bufio.Writer, column int, field string) {
 }
 
 // WriteJSON writes all remaining rows as one array of objects, columns in order. Decimals are numbers with all digits,
-// instants RFC 3339, binary values base64.
+// instants RFC 3339, binary values base64. What JSON has no numbers for are texts: "NaN", "Infinity".
 func (r *Rows) WriteJSON(out io.Writer) error {
 	separator, end := "[\n", "[]\n"
 	for r.Next() {
@@ -200,7 +201,14 @@ func text(value any, typ string) string {
 		return v
 	case []byte:
 		return fmt.Sprintf("%x", v)
+	case float64, float32:
+		if name := noNumber(v); name != "" {
+			return name
+		}
 	case time.Time:
+		if endless := infinityText(v, typ); endless != "" {
+			return endless
+		}
 		switch {
 		case typ == "DATE":
 			return v.Format(time.DateOnly)
@@ -229,6 +237,10 @@ func jsonValue(value any, typ string) any {
 	switch v := value.(type) {
 	case time.Time, duckdb.Interval:
 		return text(v, typ)
+	case float64, float32:
+		if name := noNumber(v); name != "" {
+			return name
+		}
 	case duckdb.Decimal:
 		return json.Number(decimalText(v))
 	case *big.Int:
@@ -256,6 +268,42 @@ func jsonValue(value any, typ string) any {
 		return object
 	}
 	return value
+}
+
+// noNumber returns PostgreSQL's name of a DOUBLE or FLOAT that is no number; "" for one that is, and for other values.
+func noNumber(value any) string {
+	var v float64
+	switch f := value.(type) {
+	case float64:
+		v = f
+	case float32:
+		v = float64(f)
+	}
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "Infinity"
+	case math.IsInf(v, -1):
+		return "-Infinity"
+	}
+	return ""
+}
+
+// infinityText returns infinity or -infinity for such an instant or day, which DuckDB has as the greatest and the least number of
+// microseconds or days; "" for another one.
+func infinityText(v time.Time, typ string) string {
+	n, most := v.UnixMicro(), int64(math.MaxInt64)
+	if typ == "DATE" {
+		n, most = v.Unix()/(24*60*60), math.MaxInt32
+	}
+	switch n {
+	case most:
+		return "infinity"
+	case -most:
+		return "-infinity"
+	}
+	return ""
 }
 
 // intervalText writes an interval as DuckDB does: 1 year 2 months 3 days 04:05:06.5.

@@ -45,6 +45,11 @@ func TestNestedValues(t *testing.T) {
 		{"MAP {" + at + ": {'a': " + at + "}}", `{` + want + `:{"a":` + want + `}}`},
 		{"MAP {DATE '2026-03-02': MAP {1.50::DECIMAL(6, 2): [" + at + "]}}", `{"2026-03-02":{"1.50":[` + want + `]}}`},
 		{"[INTERVAL 1 DAY]", `["1 day"]`},
+		{"[TIMESTAMPTZ 'infinity', '-infinity']", `["infinity","-infinity"]`},
+		{"[TIMESTAMP 'infinity', '-infinity']", `["infinity","-infinity"]`},
+		{"[DATE 'infinity', '-infinity', '9999-12-31']", `["infinity","-infinity","9999-12-31"]`},
+		{"['nan'::DOUBLE, 'inf', '-inf', 1.5, 1e21, 0.1]", `["NaN","Infinity","-Infinity",1.5,1e+21,0.1]`},
+		{"['nan'::FLOAT, 'inf', 0.1]", `["NaN","Infinity",0.1]`},
 	} {
 		var got strings.Builder
 		rows, err := answer.Query(t.Context(), db, "SELECT "+test.value+" AS v")
