@@ -33,7 +33,7 @@ func (e *StatusError) Error() string {
 	fmt.Fprintf(&b, "%s %s: %d %s", e.Op, e.URL, e.Status, http.StatusText(e.Status))
 	if e.Message != "" {
 		fmt.Fprintf(&b, ": %s", printable(e.Message))
-	} else if known, ok := api.StatusByCode(e.Status); ok {
+	} else if known, ok := api.StatusByCode(e.Status); ok && (e.Status != http.StatusForbidden || e.form != api.ErrorForm{}) {
 		fmt.Fprintf(&b, ": %s", known.Meaning) // without a message from the API: the documented meaning
 	}
 	if e.ErrorID != "" {

@@ -7,10 +7,15 @@ import (
 	"dealflow/schemas/api"
 )
 
-// TestStatusErrorSaysWhatTheCodeMeans explains an answer without a body by the API's table of statuses.
+// TestStatusErrorSaysWhatTheCodeMeans explains an answer without a message by the API's table of statuses: of a 403, which says something
+// of the account, only if the answer has the form of the API's.
 func TestStatusErrorSaysWhatTheCodeMeans(t *testing.T) {
 	for _, status := range api.Statuses() {
-		bare := (&StatusError{Op: "GET", URL: "/v3", Status: status.Code}).Error()
+		form := api.ErrorFormOf("application/json", []byte(`{"errorId": "x"}`))
+		bare := (&StatusError{Op: "GET", URL: "/v3", Status: status.Code, form: form}).Error()
+		if another := (&StatusError{Op: "GET", URL: "/v3", Status: status.Code}).Error(); strings.Contains(another, status.Meaning) == (status.Code == 403) {
+			t.Errorf("%d: got %q for an answer in another form", status.Code, another)
+		}
 		if !strings.Contains(bare, status.Meaning) {
 			t.Errorf("%d: got %q, want it to say %q", status.Code, bare, status.Meaning)
 		}

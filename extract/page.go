@@ -164,6 +164,9 @@ func (j *job) classifyResponse(request *http.Request, a *answer) error {
 		return &retryable{err: status} // only a complete body says whether the answer is the API's own
 	case a.status == http.StatusForbidden:
 		status.Hint = "the account is not entitled to see it"
+		if status.form == (api.ErrorForm{}) {
+			status.Hint = "the answer has not the form of the API's errors, so it may be that of a proxy or a firewall on the way"
+		}
 	}
 	return status
 }

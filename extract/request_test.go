@@ -191,7 +191,8 @@ func TestWhatCannotGetBetterIsNotRepeated(t *testing.T) {
 		want   string
 	}{
 		"not found":                {reply(404, `{"errorId":"i-1","message":"m-1"}`, nil), "404 Not Found: m-1 (errorId i-1)"},
-		"forbidden":                {reply(403, ``, nil), "403 Forbidden"},
+		"forbidden":                {reply(403, ``, nil), "403 Forbidden; the answer has not the form of the API's errors"},
+		"forbidden by the API":     {reply(403, `{"errorId":"e1"}`, http.Header{"Content-Type": {"application/json"}}), "403 Forbidden: The account may not see this"},
 		"refused":                  {reply(400, `{"message":"\u001b[31m"}`, nil), `400 Bad Request: "\x1b[31m"`},
 		"no content":               {reply(204, ``, nil), "204 No Content"},
 		"brotli":                   {reply(200, `x`, http.Header{"Content-Encoding": {"br"}}), `content encoding "br"`},

@@ -302,10 +302,11 @@ func (l *Lake) LogAt(ctx context.Context, number int64) (*Log, error) {
 // append adds a commit to the log. data is the bytes of the commit's object.
 func (g *Log) append(data []byte) error {
 	commit, err := lake.DecodeCommit(data)
-	if err != nil {
-		return err
-	}
 	switch {
+	case err != nil && !lake.IsLater(err):
+		return fmt.Errorf("the log is damaged: the commit cannot be read (%w); restore it from a copy, and run `dealflow verify`", err)
+	case err != nil:
+		return err
 	case commit.Number != g.Number+1:
 		return fmt.Errorf("the log is damaged: the commit's number is %d, want %d; run `dealflow verify`", commit.Number, g.Number+1)
 	case commit.PreviousSHA256 != g.SHA256:

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,12 +13,15 @@ import (
 	"time"
 )
 
-// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. A link to a file stays, and the
+// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. It keeps its permissions. A link to a file stays, and the
 // file is replaced. What is no regular file, such as a pipe, and what another program has opened, such as /dev/stdout, is written
 // to as it is.
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() && (!info.Mode().IsRegular() || opened.MatchString(path)) {
+	if err == nil && info.IsDir() {
+		return &os.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+	}
+	if err == nil && (!info.Mode().IsRegular() || opened.MatchString(path)) {
 		file, err := openAsIs(ctx, path, info.Mode())
 		if err != nil {
 			return err
@@ -28,7 +33,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) (e
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	file, err := createBeside(path)
 	if fault := (*os.PathError)(nil); errors.As(err, &fault) {
 		return &os.PathError{Op: "create", Path: path, Err: fault.Err} // not the temporary file, which the user did not name
 	}
@@ -40,11 +45,25 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) (e
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+	if info != nil {
+		err = file.Chmod(info.Mode().Perm())
+	}
+	err = errors.Join(err, write(file), file.Close())
 	if err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)
+}
+
+// createBeside creates a file with another name in the folder of path. It has the permissions that the umask leaves.
+func createBeside(path string) (*os.File, error) {
+	for {
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s-%d", filepath.Base(path), rand.Uint64()))
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // the user's umask decides
+		if !errors.Is(err, os.ErrExist) {
+			return file, err
+		}
+	}
 }
 
 // opened matches the second names of files that are open, such as /dev/stdout. To replace such a file takes it away from the

@@ -29,6 +29,30 @@ func TestOutThroughLink(t *testing.T) {
 	}
 }
 
+// TestOutPermissions checks that a new file has the permissions that the umask leaves, and that a replaced one keeps its own.
+func TestOutPermissions(t *testing.T) {
+	before := syscall.Umask(0o027)
+	defer syscall.Umask(before)
+	dir := t.TempDir()
+	private := filepath.Join(dir, "private")
+	if err := os.WriteFile(private, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{private: 0o600, filepath.Join(dir, "new"): 0o640} {
+		if err := writeFile(t.Context(), path, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has %v, %v; want %o", path, info.Mode(), err, want)
+		}
+	}
+	written := false
+	err := writeFile(t.Context(), dir, func(io.Writer) error { written = true; return nil })
+	if !errors.Is(err, syscall.EISDIR) || written {
+		t.Errorf("a folder: got %v after writing: %t", err, written)
+	}
+}
+
 // TestOutPipe writes to a named pipe. One without a reader, and one whose reader does not read, is left when the command is
 // cancelled.
 func TestOutPipe(t *testing.T) {

@@ -162,7 +162,7 @@ func splitStatements(text string) (all []string) {
 	return all
 }
 
-// comment matches a comment that stands alone between statements.
+// comment matches a comment between statements.
 var comment = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/`)
 
 // writeQuery runs a statement and writes its answer. DuckDB writes Parquet to files alone, so that goes through one in the

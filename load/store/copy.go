@@ -5,13 +5,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
-// Overlap says whether one of two stores is in the folder or prefix of the other, or both are one.
+// Overlap says whether one of two stores is in the folder or prefix of the other, or both are one. Symbolic links are followed.
 func Overlap(x, y Store) bool {
-	a, b := strings.TrimSuffix(x.URL(), "/")+"/", strings.TrimSuffix(y.URL(), "/")+"/"
+	a, b := strings.TrimSuffix(place(x), "/")+"/", strings.TrimSuffix(place(y), "/")+"/"
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// place returns the address of a store; of a folder, which need not exist yet, the path without symbolic links.
+func place(s Store) string {
+	path := LocalPath(s)
+	if path == "" {
+		return s.URL()
+	}
+	for above, below := path, ""; ; above, below = filepath.Dir(above), filepath.Join(filepath.Base(above), below) {
+		found, err := filepath.EvalSymlinks(above)
+		if err == nil {
+			return filepath.Join(found, below)
+		}
+		if above == filepath.Dir(above) {
+			return path
+		}
+	}
 }
 
 // Copier is an optional interface of a Store: taking an object over from another store of the same kind, without
