@@ -37,16 +37,16 @@ def apply(db: duckdb.DuckDBPyConnection, target: Path, table: dict) -> None:
     name, deletes, inserts = table["table"], table["deletes"], table["inserts"]
     exists = db.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", [name]).fetchone()[0]
     if inserts is not None and not exists:
-        db.execute(f"CREATE TABLE {name} AS FROM read_parquet('{target / inserts['path']}') LIMIT 0")
+        db.execute(f"CREATE TABLE {name} AS FROM read_parquet('{target / inserts['path']}', hive_partitioning = false) LIMIT 0")
     elif not exists:
         return
     if table["mode"] == "full":
         db.execute(f"DELETE FROM {name}")
     elif deletes is not None:
-        changed = f"SELECT market, deal_id FROM read_parquet('{target / deletes['path']}')"
+        changed = f"SELECT market, deal_id FROM read_parquet('{target / deletes['path']}', hive_partitioning = false)"
         db.execute(f"DELETE FROM {name} t USING ({changed}) d WHERE t.market = d.market AND t.deal_id = d.deal_id")
     if inserts is not None:
-        db.execute(f"INSERT INTO {name} BY NAME FROM read_parquet('{target / inserts['path']}')")
+        db.execute(f"INSERT INTO {name} BY NAME FROM read_parquet('{target / inserts['path']}', hive_partitioning = false)")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@
 {# Returns the deals that exports delete, as a query; none if there are none. #}
 {% macro deleted_by(exports) %}
   {% set files = exports | map(attribute='deletes') | select | list %}
-  {{ return("SELECT market, deal_id FROM read_parquet(['" ~ files | join("', '") ~ "'])" if files else none) }}
+  {{ return("SELECT market, deal_id FROM read_parquet(['" ~ files | join("', '") ~ "'], hive_partitioning = false)" if files else none) }}
 {% endmacro %}
 
 {# Returns the statement to run before rows are added to an incremental model: all rows of each deal that changed go first, so
@@ -50,7 +50,7 @@
   {% for e in pending[state.first:] %}
     {% set deleted = deleted_by(pending[state.first + loop.index:]) %}
     {% if e['inserts'] %}
-      {% do parts.append("SELECT * FROM read_parquet('" ~ e['inserts'] ~ "')" ~ (" WHERE (market, deal_id) NOT IN (" ~ deleted ~ ")" if deleted else "")) %}
+      {% do parts.append("SELECT * FROM read_parquet('" ~ e['inserts'] ~ "', hive_partitioning = false)" ~ (" WHERE (market, deal_id) NOT IN (" ~ deleted ~ ")" if deleted else "")) %}
     {% endif %}
   {% endfor %}
   {% if not parts and is_incremental() %}
