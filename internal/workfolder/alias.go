@@ -17,7 +17,7 @@ const Special = "=%#?"
 // a special character.
 type Alias struct {
 	path string
-	made string // the folder of the link; "" for none
+	made *Folder // the folder of the link; nil for none
 }
 
 // NewAlias returns the alias of a folder: its absolute path, or a link to it. It is an error if the folders for temporary files have a
@@ -35,26 +35,30 @@ func NewAlias(folder string) (*Alias, error) {
 		if strings.ContainsAny(parent, Special) {
 			continue
 		}
-		link, err := linkIn(parent, path)
+		alias, err := linkIn(parent, path)
 		if err == nil {
-			return &Alias{link, filepath.Dir(link)}, nil
+			return alias, nil
 		}
 		faults = append(faults, err)
 	}
 	return nil, errors.Join(faults...)
 }
 
-// linkIn makes a link to a path in a new folder in parent.
-func linkIn(parent, path string) (link string, err error) {
-	made, err := os.MkdirTemp(parent, "dealflow-alias-*")
+// aliasPrefix begins the names of the folders of links.
+const aliasPrefix = "dealflow-alias-"
+
+// linkIn makes a link to a path in a new folder in parent. It removes those that processes left that died.
+func linkIn(parent, path string) (*Alias, error) {
+	_ = RemoveDead(parent, aliasPrefix, nil) // the next one tries again
+	made, err := Create(parent, aliasPrefix)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	link = filepath.Join(made, "folder")
+	link := filepath.Join(made.Path(), "folder")
 	if err := os.Symlink(path, link); err != nil {
-		return "", errors.Join(err, os.RemoveAll(made))
+		return nil, errors.Join(err, made.Close())
 	}
-	return link, nil
+	return &Alias{link, made}, nil
 }
 
 // Path is the alias.
@@ -62,8 +66,8 @@ func (a *Alias) Path() string { return a.path }
 
 // Close removes the link. It does nothing for nil.
 func (a *Alias) Close() error {
-	if a == nil || a.made == "" {
+	if a == nil {
 		return nil
 	}
-	return os.RemoveAll(a.made)
+	return a.made.Close()
 }
