@@ -3,6 +3,7 @@ package iceberg_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -179,7 +180,7 @@ func TestOvertaken(t *testing.T) {
 	t.Parallel()
 	for name, gone := range map[string]bool{"a later commit": false, "removed": true} {
 		for _, tags := range []bool{true, false} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, tags %t", name, tags), func(t *testing.T) {
 				t.Parallel()
 				w, b := removedNights(t)
 				for _, on := range []bool{false, true} { // so that the tables lack a commit
