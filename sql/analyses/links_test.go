@@ -94,6 +94,7 @@ func TestLinks(t *testing.T) {
 			{"SELECT tranche_uid, ordinal, currency FROM pipeline_as_of WHERE service = 'loan' AND deal_id = 2 ORDER BY tranche_uid", []string{"1 2 USD", "2 1 EUR"}},
 			{"SELECT DISTINCT deal_id, priced_market, priced_deal_id FROM pipeline_as_of WHERE service = 'loan' ORDER BY deal_id", []string{"2 LL 2", "50 CF 3"}},
 			{"SELECT linked_market('loan', 'https://elsewhere.test/x/7'), linked_market('bond', '/loan/ll/priced-deal/7')", []string{"- -"}},
+			{"SELECT linked_market('bond', 'HTTPS://HOST/V3/BOND/IG/PRICED-DEAL/1'), linked_market('loan', '/v3/loan/Cf/Priced-Deal/7?x=1')", []string{"IG CF"}},
 			{"SELECT field FROM field_change WHERE service = 'loan' AND kind = 'expected' AND deal_id = 2 AND table_name = 'loan_expected_tranches'", nil},
 		} {
 			world.WantLines(t, db, test.query, test.want...)

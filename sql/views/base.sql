@@ -167,7 +167,7 @@ COMMENT ON MACRO main.is_priced IS 'Whether a tranche of an expected deal of of_
 
 -- The market of a link to a priced deal. The host is not looked at: it may be a former one of the same API.
 CREATE MACRO main.linked_market(of_service, href) AS
-  nullif(upper(regexp_extract(href, '/' || of_service || '/([A-Za-z]+)/priced-deal/', 1)), '');
+  nullif(upper(regexp_extract(href, '/' || of_service || '/([a-z]+)/priced-deal/', 1, 'i')), '');
 COMMENT ON MACRO main.linked_market IS 'The market of the priced deal of of_service to which href leads; NULL if href is not the path of one.';
 
 -- The line of each priced bond deal, as known at t. Its root is found by following the links to originals to a deal without
