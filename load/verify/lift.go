@@ -10,17 +10,21 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// readBases finds where runs pulled each feed from. With a broken log payloads are not compared with anything.
-func (v *verifier) readBases(ctx context.Context) (err error) {
+// readBases finds where runs pulled each feed from. With a broken log payloads are not compared with anything. What cannot be read is no
+// finding, because it may be the store's fault, but then the lake is not proved.
+func (v *verifier) readBases(ctx context.Context) error {
 	v.bases = map[api.Feed]*lake.Bases{}
 	if !v.cfg.ReadData || v.log.broken {
 		return nil
 	}
 	names := new(runs.Cache)
 	for _, feed := range allFeeds {
-		if v.bases[feed], err = names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed); err != nil {
-			return err
+		bases, err := names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed)
+		if err != nil {
+			v.storeErrors = append(v.storeErrors, err)
+			return ctx.Err()
 		}
+		v.bases[feed] = bases
 	}
 	return nil
 }
@@ -51,6 +55,9 @@ func (v *verifier) startLifters(files []lake.File) error {
 			}
 			if v.cfg.Lifter == nil {
 				return errors.New("verify: files of several schema versions are to be compared: want Config.Lifter")
+			}
+			if v.bases[feed] == nil {
+				return errors.Join(v.storeErrors...)
 			}
 			v.lifters[feed] = v.cfg.Lifter(v.cfg.Memory, feed)
 			break
