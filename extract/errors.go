@@ -33,7 +33,7 @@ func (e *StatusError) Error() string {
 	fmt.Fprintf(&b, "%s %s: %d %s", e.Op, e.URL, e.Status, http.StatusText(e.Status))
 	if e.Message != "" {
 		fmt.Fprintf(&b, ": %s", printable(e.Message))
-	} else if known, ok := api.StatusByCode(e.Status); ok && (e.Status != http.StatusForbidden || e.form != api.ErrorForm{}) {
+	} else if known, ok := api.StatusByCode(e.Status); ok && !e.maybeProxy() {
 		fmt.Fprintf(&b, ": %s", known.Meaning) // without a message from the API: the documented meaning
 	}
 	if e.ErrorID != "" {
@@ -43,6 +43,11 @@ func (e *StatusError) Error() string {
 		fmt.Fprintf(&b, "; %s", e.Hint)
 	}
 	return b.String()
+}
+
+// maybeProxy reports whether the answer is a 403 that has not the form of the API's errors. Then it says nothing about the account.
+func (e *StatusError) maybeProxy() bool {
+	return e.Status == http.StatusForbidden && e.form == api.ErrorForm{}
 }
 
 // AuthError means that the credentials were refused: by the token endpoint (400, 401, 403), or by the API with 401

@@ -162,11 +162,10 @@ func (j *job) classifyResponse(request *http.Request, a *answer) error {
 		return &retryable{err: status}
 	case (a.status == http.StatusForbidden || a.status == http.StatusNotFound) && (a.cut || api.IsDamagedJSON(a.header.Get("Content-Type"), a.body.Bytes())):
 		return &retryable{err: status} // only a complete body says whether the answer is the API's own
+	case status.maybeProxy():
+		status.Hint = "the answer has not the form of the API's errors, so it may be that of a proxy or a firewall on the way"
 	case a.status == http.StatusForbidden:
 		status.Hint = "the account is not entitled to see it"
-		if status.form == (api.ErrorForm{}) {
-			status.Hint = "the answer has not the form of the API's errors, so it may be that of a proxy or a firewall on the way"
-		}
 	}
 	return status
 }

@@ -75,12 +75,7 @@ func TestNoLookAhead(t *testing.T) {
 		t.Skip("a short run, under the race detector, asks less")
 	}
 	const variable = "TEST_LOOKAHEAD"
-	for seed := range uint64(testkit.Count(t, variable, 1)) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			checkNoLookAhead(t, seed, os.Getenv(variable) != "")
-		})
-	}
+	testkit.Seeds(t, testkit.Count(t, variable, 1), func(t *testing.T, seed uint64) { checkNoLookAhead(t, seed, os.Getenv(variable) != "") })
 }
 
 func checkNoLookAhead(t *testing.T, seed uint64, long bool) {

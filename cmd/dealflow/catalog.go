@@ -10,7 +10,6 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
-	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -30,12 +29,8 @@ damaged. Otherwise you do not: every run extends the previous catalog and publis
 }
 
 func runCatalog(ctx context.Context, a *app) error {
-	s, err := a.settings.store(ctx)
-	if err != nil {
-		return err
-	}
-	// A lake that has lost a commit is an error here: the published catalog may be the only object that names it.
-	l, err := load.Open(ctx, s)
+	// The published catalog may be the only object that names a lost commit.
+	l, err := a.openWhole(ctx)
 	if err != nil {
 		return err
 	}

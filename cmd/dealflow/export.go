@@ -12,7 +12,6 @@ import (
 
 	"dealflow/internal/export"
 	"dealflow/internal/logs"
-	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
@@ -74,12 +73,8 @@ func runExport(ctx context.Context, a *app, o exportOptions, target string) erro
 			return fmt.Errorf("--since: %w", err)
 		}
 	}
-	s, err := a.settings.store(ctx)
-	if err != nil {
-		return err
-	}
-	// A lake that has lost a commit is an error here: a warehouse would load an export without it unseen.
-	if cfg.Lake, err = load.Open(ctx, s); err != nil {
+	// A warehouse would load an export without a lost commit unseen.
+	if cfg.Lake, err = a.openWhole(ctx); err != nil {
 		return err
 	}
 	if cfg.Target, err = a.settings.storeAt(ctx, "the target", target); err != nil {

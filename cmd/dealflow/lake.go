@@ -22,6 +22,15 @@ func (a *app) openLake(ctx context.Context) (*load.Lake, error) {
 	return a.openToRead(ctx, s)
 }
 
+// openWhole opens the lake of the settings for a command whose work others rely on. A lake that has lost a commit is an error.
+func (a *app) openWhole(ctx context.Context) (*load.Lake, error) {
+	s, err := a.settings.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return load.Open(ctx, s)
+}
+
 // openToRead is openLake for a store.
 func (a *app) openToRead(ctx context.Context, s store.Store) (*load.Lake, error) {
 	l, err := load.Open(ctx, s)

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// writeFile replaces the file at path by what write writes. If that fails, the file is unchanged. It keeps its permissions. A link to a file stays, and the
-// file is replaced. What is no regular file, such as a pipe, and what another program has opened, such as /dev/stdout, is written
-// to as it is.
+// writeFile replaces the file at path by what write writes. It keeps the file's permissions. If writing fails, the file is unchanged. A
+// link to a file stays, and the file is replaced. What is no regular file, such as a pipe, and what another program has opened, such
+// as /dev/stdout, is written to as it is.
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
@@ -59,7 +59,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) (e
 func createBeside(path string) (*os.File, error) {
 	for {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s-%d", filepath.Base(path), rand.Uint64()))
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // the user's umask decides
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, os.ErrExist) {
 			return file, err
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,8 +128,8 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 // checkOneAnswer refuses a text with a SELECT statement before the last statement: DuckDB gives the answer of the last alone.
 // Statements of other kinds before it have no answer: SET VARIABLE day = '2026-01-07'; FROM …
 func checkOneAnswer(ctx context.Context, db *stdsql.DB, statement string) error {
-	all := splitStatements(statement)
-	for _, text := range all[:len(all)-1] {
+	all := slices.DeleteFunc(splitStatements(statement), isWordless)
+	for _, text := range all[:max(len(all), 1)-1] {
 		var selects stdsql.NullInt64 // NULL for a statement that is no SELECT
 		err := db.QueryRowContext(ctx, "SELECT json_array_length(json_serialize_sql(?::VARCHAR) -> 'statements')", text).Scan(&selects)
 		if err != nil {
@@ -144,26 +145,21 @@ func checkOneAnswer(ctx context.Context, db *stdsql.DB, statement string) error 
 // notSplit matches what a text of statements is not split in, and the semicolons between statements.
 var notSplit = regexp.MustCompile(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/|;`)
 
-// splitStatements splits a text at the semicolons between its statements, at least one. Those without a word are left out.
+// splitStatements splits a text at the semicolons between its statements.
 func splitStatements(text string) (all []string) {
 	from := 0
-	add := func(to int) {
-		if part := text[from:to]; len(all) == 0 && to == len(text) || strings.Trim(comment.ReplaceAllString(part, ""), " \t\r\n") != "" {
-			all = append(all, part)
-		}
-	}
 	for _, at := range notSplit.FindAllStringIndex(text, -1) {
 		if text[at[0]] == ';' {
-			add(at[0])
-			from = at[1]
+			all, from = append(all, text[from:at[0]]), at[1]
 		}
 	}
-	add(len(text))
-	return all
+	return append(all, text[from:])
 }
 
-// comment matches a comment between statements.
 var comment = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/`)
+
+// isWordless reports whether there is nothing but comments between two semicolons.
+func isWordless(text string) bool { return strings.TrimSpace(comment.ReplaceAllString(text, "")) == "" }
 
 // writeQuery runs a statement and writes its answer. DuckDB writes Parquet to files alone, so that goes through one in the
 // work folder.

@@ -1,6 +1,6 @@
 // Package workfolder creates local folders for unfinished files, and removes those of processes that died.
 // Takes: a parent folder, and a prefix of names that is used for nothing else.
-// Gives: a new folder that this process has locked.
+// Gives: a new folder that this process has locked; an Alias of any folder, which DuckDB reads as it is.
 // Keeps: a folder is locked (flock) from its creation to its removal. The lock is the operating system's and ends with
 // the process, however that ends, so a folder without a lock has no owner. Where the filesystem cannot lock, no folder
 // of others is removed.

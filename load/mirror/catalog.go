@@ -22,7 +22,7 @@ import (
 // cache, or the packed catalog, is used if it has the same bytes. With a zero end the catalog itself is read.
 func (m *Mirror) PublishedCatalog(ctx context.Context, end lake.CatalogEnd) (path string, err error) {
 	if m.IsLake() {
-		path = filepath.Join(m.root, lake.CatalogKey)
+		path = filepath.Join(m.Root(), lake.CatalogKey)
 		if _, err = os.Stat(path); errors.Is(err, os.ErrNotExist) {
 			return "", nil
 		}

@@ -20,10 +20,9 @@ import (
 // removes the fetched files, except the copies in the cache.
 type Mirror struct {
 	store   store.Store
-	alias   *workfolder.Alias  // of the folder
-	root    string             // path of alias
+	root    *workfolder.Alias
 	cache   *Cache             // nil for a lake that is a local folder
-	fetched *workfolder.Folder // root, for a lake that is no local folder
+	fetched *workfolder.Folder // the folder of root, for a lake that is no local folder
 	work    string             // for files of this mirror alone; "" for a lake that is a local folder
 }
 
@@ -31,11 +30,11 @@ type Mirror struct {
 // files; "" means the system's.
 func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	if folder := store.LocalPath(s); folder != "" {
-		m := &Mirror{store: s}
-		if err := m.setRoot(folder); err != nil {
+		root, err := workfolder.NewAlias(folder)
+		if err != nil {
 			return nil, err
 		}
-		return m, nil
+		return &Mirror{store: s, root: root}, nil
 	}
 	work, err := os.MkdirTemp(workDir, "dealflow-mirror-*")
 	if err != nil {
@@ -49,7 +48,7 @@ func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 		m.fetched, err = m.cache.Folder()
 	}
 	if err == nil {
-		err = m.setRoot(m.fetched.Path())
+		m.root, err = workfolder.NewAlias(m.fetched.Path())
 	}
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
@@ -57,17 +56,8 @@ func Open(s store.Store, cache *Cache, workDir string) (*Mirror, error) {
 	return m, nil
 }
 
-// setRoot sets the root: a path of the folder that DuckDB reads as it is.
-func (m *Mirror) setRoot(folder string) (err error) {
-	if m.alias, err = workfolder.NewAlias(folder); err != nil {
-		return err
-	}
-	m.root = m.alias.Path()
-	return nil
-}
-
 // Root is the folder that contains the fetched files, each under its path in the lake. It may be a symbolic link to it.
-func (m *Mirror) Root() string { return m.root }
+func (m *Mirror) Root() string { return m.root.Path() }
 
 // IsLake says whether Root is the lake itself: then it contains every file without Fetch.
 func (m *Mirror) IsLake() bool { return m.work == "" }
@@ -77,7 +67,7 @@ func (m *Mirror) Fetch(ctx context.Context, files []lake.File) error {
 	if m.IsLake() {
 		return nil
 	}
-	return m.cache.Fetch(ctx, m.store, files, m.root)
+	return m.cache.Fetch(ctx, m.store, files, m.Root())
 }
 
 // nearBytes is 8 MiB: a file up to that size is fetched completely, of which only some columns or row groups are needed. It
@@ -94,7 +84,7 @@ func (m *Mirror) Near(ctx context.Context, files []lake.File) (store.Store, erro
 	if err := m.Fetch(ctx, small); err != nil {
 		return nil, err
 	}
-	return &near{m.store, m.root}, nil
+	return &near{m.store, m.Root()}, nil
 }
 
 // AtHand returns a store from which files can be read without a request to the lake's, except for a copy in the cache that turns out
@@ -105,10 +95,10 @@ func (m *Mirror) AtHand(ctx context.Context, files []lake.File) (store.Store, er
 		if slices.ContainsFunc(files, func(f lake.File) bool { return !m.cache.has(&f) }) {
 			return nil, nil //nolint:nilnil // some are not here
 		}
-		return &near{m.store, m.root}, m.Fetch(ctx, files)
+		return &near{m.store, m.Root()}, m.Fetch(ctx, files)
 	}
 	for i := range files {
-		right, err := hasBytes(filepath.Join(m.root, filepath.FromSlash(files[i].Path)), &files[i])
+		right, err := hasBytes(filepath.Join(m.Root(), filepath.FromSlash(files[i].Path)), &files[i])
 		if err == nil && !right {
 			err = ErrNotCommitted
 		}
@@ -137,9 +127,9 @@ func (n *near) OpenAt(ctx context.Context, key string) (store.ReaderAtCloser, er
 // folder, else an empty file with the same columns. That is enough for programs that need only presence and columns.
 func (m *Mirror) Placeholders(ctx context.Context, files []lake.File) (root string, err error) {
 	if m.IsLake() {
-		return m.root, nil
+		return m.Root(), nil
 	}
-	root = filepath.Join(m.root, "placeholders")
+	root = filepath.Join(m.Root(), "placeholders")
 	for i := range files {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -196,7 +186,7 @@ func (m *Mirror) Close() error {
 	if m == nil {
 		return nil
 	}
-	err := m.alias.Close()
+	err := m.root.Close()
 	if m.IsLake() {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -334,8 +335,8 @@ func (r *versionFile) checkHash(c versionRecord, i int, pulled *pull, fault faul
 
 // checkYear checks that a file of history is of the year in which the run of one of its versions began; 0 if that is not known.
 func checkYear(f lake.File, year int16, fault faultFunc) {
-	if want := fmt.Sprintf("%04d", year); year != 0 && f.Year() != want {
-		fault(RowPartition, "the version's run began in %s, but the file is of year %s: readers leave out files by their year", want, f.Year())
+	if named, err := strconv.Atoi(f.Year()); year != 0 && (err != nil || named != int(year)) {
+		fault(RowPartition, "the version's run began in %d, but the file is of year %s: readers leave out files by their year", year, f.Year())
 	}
 }
 

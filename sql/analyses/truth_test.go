@@ -69,23 +69,20 @@ func wantExpectations(t *testing.T, all []analysis) {
 // TEST_ANALYSES is the number of markets; the default is 1.
 func TestAnalyses(t *testing.T) {
 	t.Parallel()
-	for seed := range analysed(t) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			w, h := observed(t, seed)
-			checkAnalyses(t, w, h, false)
-		})
-	}
+	testkit.Seeds(t, analysed(t), func(t *testing.T, seed uint64) {
+		w, h := observed(t, seed)
+		checkAnalyses(t, w, h, false)
+	})
 }
 
 // analysed reads TEST_ANALYSES. Short runs, those under the race detector, skip such tests: other tests run the same
 // code concurrently.
-func analysed(t *testing.T) uint64 {
+func analysed(t *testing.T) int {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("the analyses are asked in the tests without -short")
 	}
-	return uint64(testkit.Count(t, "TEST_ANALYSES", 1))
+	return testkit.Count(t, "TEST_ANALYSES", 1)
 }
 
 // checkAnalyses compares all answers with the truth; none permits queries without rows.

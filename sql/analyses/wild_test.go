@@ -2,13 +2,13 @@ package analyses_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -19,13 +19,10 @@ import (
 // circles, one security in three markets, tranches that swap names, links from anywhere.
 func TestAnalysesWild(t *testing.T) {
 	t.Parallel()
-	for seed := range analysed(t) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			t.Parallel()
-			w, h := wild(t, seed)
-			checkAnalyses(t, w, h, true)
-		})
-	}
+	testkit.Seeds(t, analysed(t), func(t *testing.T, seed uint64) {
+		w, h := wild(t, seed)
+		checkAnalyses(t, w, h, true)
+	})
 }
 
 // wild lets a book be written, changed and struck at random, and pulls it night by night.

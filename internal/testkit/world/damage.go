@@ -202,17 +202,9 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 	case "markets":
 		f.Partition["markets"] = value
 	case "folder":
-		body := storetest.Bytes(d.TB, d.Store, f.Path)
-		d.Check(d.Store.Delete(d.Context(), f.Path))
-		f.Path = strings.Replace(f.Path, "mkt="+f.Partition["market"], "mkt="+value, 1)
-		f.Partition["market"] = value
-		d.Put(f.Path, body)
+		d.move(f, "mkt", "market", value)
 	case "year":
-		body := storetest.Bytes(d.TB, d.Store, f.Path)
-		d.Check(d.Store.Delete(d.Context(), f.Path))
-		f.Path = strings.Replace(f.Path, "year="+f.Year(), "year="+value, 1)
-		f.Partition["year"] = value
-		d.Put(f.Path, body)
+		d.move(f, "year", "year", value)
 	case "max":
 		f.MaxDealID = n
 	case "count":
@@ -226,6 +218,16 @@ func (d *Damager) alter(f *lake.File, what, value string) {
 	default:
 		d.Fatalf("unknown edit %s", what)
 	}
+}
+
+// move moves a file to the folder of another value, and edits its partition.
+func (d *Damager) move(f *lake.File, folder, key, value string) {
+	d.Helper()
+	body := storetest.Bytes(d.TB, d.Store, f.Path)
+	d.Check(d.Store.Delete(d.Context(), f.Path))
+	f.Path = strings.Replace(f.Path, folder+"="+f.Partition[key], folder+"="+value, 1)
+	f.Partition[key] = value
+	d.Put(f.Path, body)
 }
 
 // packed replaces a text in a zstd object, and makes its commit agree. Both texts are Go strings without
