@@ -33,11 +33,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3, v4 and v5 of format version 2 and schema versions 4 and 5.
+// format version 2 and schema version 3, v4, v5 and v6 of format version 2 and schema versions 4, 5 and 6.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5, "v6": 6}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
 // writes refuses a lake of an older format before any work, with the command that makes one of the present format.
@@ -461,8 +461,8 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v5 (v4 without deal 11, v3 without deal 10, either, v2 without deal 9, either, v1 without the LL and
-// NUL deals, either).
+// TestWriteOldLake wrote lake v6 (v5 without deals 12 and 13, v4 without deal 11, either, v3 without deal 10, either, v2 without
+// deal 9, either, v1 without the LL and NUL deals, either).
 // A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
 	if *writeOldLake == "" {
@@ -506,6 +506,11 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Expected, 11, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"350 Mio. EUR","structure":"7 n.c. 2","books":"Buch ca. EUR 1,2 Mrd"}]}`)
 	b.Write(world.LoanPriced, 11, `"borrower":{"name":"Eleventh","leveragedMultiple":"4,5x brutto"},`+
 		`"tranches":[{"id":111,"currency":"EUR","margin":"E+450, util fee 15/30"},{"id":112,"currency":"USD","margin":"flexed to S+325 from S+350"}]`)
+	b.Write(world.Priced, 12, `"currency":"USD","spread":"T+140 / 144A","nip":"neg 2/3","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"7.625% (+12.5bp)"},`+
+		`{"date":"2026-01-05T10:00:00Z","value":"SOFR+3/4%"}]`)
+	b.Write(world.Expected, 12, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","books":"EUR2bn+ incl EUR150m JLM"}]}`)
+	b.Write(world.LoanPriced, 12, `"borrower":{"name":"Twelfth","leveragedMultiple":"3.5x / 4.0x incl. leases"},"tranches":[{"id":121,"currency":"USD","margin":"S+120-144A"}]`)
+	b.Write(world.LoanPriced, 13, `"borrower":{"name":"Thirteenth","leveragedMultiple":"net 4x senior, 5x total"},"tranches":[{"id":131,"currency":"USD","margin":"S+325"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)
