@@ -71,16 +71,22 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   at three times its begin and 20, or if it falls or has a slash, at one and a half times: ` + "`T+95 / 2031`, `S+350 - 100`" + ` and
   ` + "`4.5% / 10`" + ` are ambiguous. A size is at most four times another one in a range if both have a unit.
 - Two yields at a slash are a range only if both are in eighths or in steps of five basis points: ` + "`4.5% / 4.61%`" + ` may be a coupon and a yield.
+- Points and spaces group digits if there are two or more of them: ` + "`EUR 1.250.000.000`, `NOK 1 250 000 000`" + `. One space does, next to the
+  currency, before a unit of a million: ` + "`SEK 1 500m`" + `.
 - Commas group digits: 1,025. ` + "`1,250bn`" + ` is ambiguous, because that comma may be a decimal one.
 - A point in a size is a decimal one. If three digits follow it, it may group digits: ` + "`EUR1.500m`" + ` is ambiguous, because it may
   be 1,500m. Except if a size without the point is not plausible, as in ` + "`EUR947.625m` and `USD1.375bn`" + `: more than 100bn,
   or more than 1,000trn in currencies of which fifty or more make a dollar, such as JPY and IDR. Such sizes are not read.
 - ` + "`3/4bn` and `3/4%`" + ` are ambiguous: a fraction, or a range from 3 to 4. So are all sizes at a slash, which may be two
-  tranches. In basis points halves, thirds, quarters and eighths are: ` + "`1/2bp`, `T+7/8`" + `, but not ` + "`MS+15/16`" + `.
+  tranches. In basis points halves, thirds, quarters and eighths are: ` + "`1/2bp`, `T+7/8`" + `, but not ` + "`MS+15/16`" + `. After a whole
+  number they are its part: ` + "`MS+62 1/2` is 62.5. `T+9/16%`" + ` is ambiguous: a part of a percent, or a spread and a yield.
+- ` + "`T+140/144A`" + ` is ambiguous: Rule 144A, or an area to 144. ` + "`T+140 / 144A / Reg S`" + ` is 140.
 - A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
   below 5, and below 10 if it is no multiple of 2.5, because margins are not quoted so finely: ` + "`E+4.25`" + ` is 425. Other
   margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
   are ambiguous. Both ends of a range have one unit.
+- Of ` + "`net 4x / 5x` and `3.5x / 4.0x incl. leases`" + ` the second figure may be net, too, or the same debt counted in another way: they are ambiguous.
+- The plus of ` + "`EUR2bn+ incl. 150m JLM`" + ` makes the orders a minimum; that of ` + "`EUR2bn + 150m JLM`" + ` adds the leads' orders, which are not in the 2bn.
 - A range of leverage is at most 1 wide. ` + "`4.5x-6x`" + ` is ambiguous, because it may be senior and total.
 - Leverage without an x is read from 1 to 12, if it has a point or its figure a name: ` + "`4.5`, `Snr 4`" + `.
 - A discount from par gives the price: ` + "`1pt OID` is 99, `50c discount` 99.5, `no OID`" + ` 100. ` + "`1pt`" + ` alone may be a fee, and is
@@ -99,6 +105,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   From when it may be called is dropped: ` + "`Mar-33 (call Mar-28)`" + `.
 - A second number of 90 to 102 after a margin and a slash is an issue price if it says so, if it is less
   than the margin, or if it is no multiple of 2.5. Otherwise the text is ambiguous.
+- Before a price the time of day, the structure and ` + "`144A/RegS`" + ` need no separator: ` + "`10:05 IPT MS+90a`, `11NC6 T2 MS+205`" + `. After it a
+  move or a premium in parentheses is dropped, if the price names its benchmark: ` + "`T+87.5 (-12.5bp)`. `7.625% (+12.5bp)`" + ` is not read.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
   is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `. A word between two
@@ -117,7 +125,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`landed tight end`" + ` is the lower end of the range of the step before. Its stage, and that of a step that is only a number, is that of the step's
   word: ` + "`guidance MS+95-100, final 95` is `FINAL`" + `.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
-  dropped, ` + "`½` is `1/2`" + `.
+  dropped, ` + "`½` is `1/2`" + `. So are characters without a width, but for the soft hyphen.
 - A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `). In spreads it may separate
   two: there it is one if a unit follows and one digit or quarters are after it (` + "`61,3bp`" + `), or percent (` + "`0,60%`" + `). A yield, a price or
   a multiple with three digits after a comma is below a thousand, so that the comma is a decimal one: ` + "`4,375%`" + `. A coupon with three is

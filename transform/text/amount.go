@@ -7,8 +7,8 @@ var magnitudes = []struct {
 	power int
 	words []string
 }{
-	{6, []string{"mm", "mn", "mln.", "mln", "mio.", "mios", "mio", "mil", "mill.", "mill", "millions", "million", "millionen", "mi", "m"}},
-	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "yds", "yd", "yards", "yard", "bi", "b"}},
+	{6, []string{"mm", "mn", "mln.", "mln", "mio.", "mios", "mio", "mil", "mill.", "mill", "millions", "million", "millionen", "millones", "milioni", "miljoner", "millioner", "mi", "m"}},
+	{9, []string{"bn", "bln.", "blns", "bln", "bio.", "bio", "mrd.", "mrd", "mdr", "mld.", "mld", "mia.", "mia", "mds", "md", "billions", "billion", "milliarden", "milliarde", "milliards", "milliard", "miljarder", "milliarder", "miliardi", "miliardo", "yds", "yd", "yards", "yard", "bi", "b"}},
 	{3, []string{"k", "thousand"}},
 	{12, []string{"trn", "tn", "trillion"}},
 	{7, []string{"crores", "crore", "cr.", "cr"}}, // of India
@@ -35,6 +35,9 @@ func (s *scanner) amount() (a amount, ok bool) {
 	}
 	if n, worded := s.spelled(); worded { // half a yard
 		a.digits = digits{mantissa: n.Millionths.LowBits(), fraction: scale}
+	} else if d, grouped := s.pointedGroups(); grouped {
+		a.digits = d
+		return a, true
 	} else if a.digits, ok = s.digits(); !ok || a.comma && a.fraction == groupDigits { // 0,125bn
 		return a, false
 	}
@@ -49,6 +52,61 @@ func (s *scanner) amount() (a amount, ok bool) {
 		}
 	}
 	return a, true
+}
+
+// pointedGroups reads digits in groups of three with a point or a space between them, as in some countries: 1.250.000.000, 1 250 000 000. Of
+// less than three groups the point may be a decimal one, and the space may be between two numbers.
+func (s *scanner) pointedGroups() (d digits, ok bool) {
+	for _, separator := range []byte(". ") {
+		ahead, found := *s, digits{}
+		if ahead.groups(separator, &found) > 1 {
+			return found, s.skipTo(ahead)
+		}
+	}
+	return d, false
+}
+
+// spacedMillions reads a number of millions with a space after its thousands, next to its currency: NOK 1 500m. Without the currency the first
+// number may be another one.
+func (s *scanner) spacedMillions(currency []byte) (a amount, ok bool) {
+	ahead := *s
+	if currency == nil || ahead.groups(' ', &a.digits) != 1 || a.mantissa >= mostMillions {
+		return a, false
+	}
+	ahead.space()
+	a.power, a.unit = magnitudes[0].power, ahead.oneOf(magnitudes[0].words...)
+	return a, a.unit && s.skipTo(ahead)
+}
+
+// mostMillions is more than the thousands of a size in millions.
+const mostMillions = 100_000
+
+// groups reads digits with a separator before each three but the first ones, and returns the number of separators. Without any it reads nothing.
+func (s *scanner) groups(separator byte, d *digits) (n int) {
+	ahead := *s
+	if ahead.end() || ahead.rest[0] == '0' {
+		return 0
+	}
+	first := ahead.run(&d.mantissa)
+	for first > 0 && first <= groupDigits {
+		next := ahead
+		if !next.char(separator) || next.run(&d.mantissa) != groupDigits {
+			break
+		}
+		ahead = next
+		n++
+	}
+	if n == 0 || len(s.rest)-len(ahead.rest) > maxDigits {
+		return 0
+	}
+	d.mantissa, d.grouped = 0, true
+	for _, c := range s.rest[:len(s.rest)-len(ahead.rest)] {
+		if isDigit(c) {
+			d.mantissa = 10*d.mantissa + uint64(c-'0')
+		}
+	}
+	*s = ahead
+	return n
 }
 
 // number returns the size in units of its currency. A number without a unit is a size only if it has at least two groups
@@ -116,7 +174,10 @@ func (s *scanner) sizeIn(currency, column []byte, r *Range) ([]byte, verdict) {
 		currency = s.millionsOf()
 		inMillions = currency != nil
 	}
-	first, ok := s.amount()
+	first, ok := s.spacedMillions(currency)
+	if !ok {
+		first, ok = s.amount()
+	}
 	if !ok {
 		return currency, no
 	}
@@ -180,7 +241,7 @@ func (s *scanner) millionsOf() (currency []byte) {
 // currencyAfter reads a currency after a size: 500m EUR.
 func (s *scanner) currencyAfter(column []byte) []byte {
 	ahead := *s
-	if !ahead.char(' ') {
+	if !ahead.char(' ') && (ahead.end() || isLetter(ahead.rest[0]) || isDigit(ahead.rest[0])) { // 600 M€
 		return nil
 	}
 	found, v := ahead.currency(column)

@@ -2,11 +2,11 @@ package text
 
 // Words about orders, as desks write them.
 var (
-	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch"}
+	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch", "carnet d'ordres", "carnet", "libro de órdenes", "libro", "boken", "bok"}
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
-	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "no"}
-	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc", "o/w", "of which", "thereof"}
+	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "with no", "no", "exkl.", "exkl", "ohne"}
+	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc", "o/w", "of which", "thereof", "inkl.", "inkl"}
 	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "and growing", "and rising", "still growing", "growing", "rising", "combined", "across tranches", "across both tranches"}
 	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "the leads", "the jlms", "leads", "lead interest", "joint leads", "lead orders"}
 )
@@ -157,6 +157,7 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 	var list remarkList
 	for {
 		ahead, inside := list.next(*s)
+		least := begins(s.rest, "+") // EUR2bn+ JLM 150m
 		switch {
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
@@ -164,7 +165,8 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 			r.Reconciled = No
 		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
 			r.Reconciled = Yes
-		case r.IncludesJLM == Unknown && ahead.plusLeads(column, r), r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
+		case inside && ahead.peak(column, r):
+		case r.IncludesJLM == Unknown && !least && ahead.plusLeads(column, r), r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
 		case !r.Cover.Set && ahead.coverAfter(r):
 		case q.after(&ahead):
 		default:
@@ -174,17 +176,55 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 	}
 }
 
-// plusLeads reads the orders of the joint lead managers that are not in the number before: + JLM 200m.
+// peak skips the most that the orders were, in parentheses: (peak EUR5.2bn).
+func (s *scanner) peak(column []byte, r *Reading) bool {
+	ahead := *s
+	if !ahead.oneOf("down from peak of", "peak of", "peaked at", "peak at", "peak") {
+		return false
+	}
+	ahead.char(':')
+	ahead.space()
+	var most Range
+	named, v := ahead.size(column, &most)
+	if v != yes || !most.Lo.Set || !r.Main.Lo.Set || !r.Main.Hi.less(most.Lo) || named != nil && string(named) != string(r.Currency) {
+		return false
+	}
+	return s.skipTo(ahead)
+}
+
+// plusLeads reads the orders of the joint lead managers that are not in the number before: + JLM 200m. In EUR2bn+ incl. 150m JLM the plus says
+// that the number is a minimum.
 func (s *scanner) plusLeads(column []byte, r *Reading) bool {
 	ahead := *s
 	if !ahead.char('+') && !ahead.oneOf("plus") {
 		return false
 	}
 	ahead.space()
-	if !ahead.leadOrders(column, r) {
+	if amount := ahead; amount.leadAmount(column, r) {
+		ahead = amount
+	} else if leads := ahead; !leads.oneOf(leadWords...) || !ahead.leadOrders(column, r) {
 		return false
 	}
 	r.IncludesJLM = No
+	return s.skipTo(ahead)
+}
+
+// leadAmount reads an amount and the word for the joint lead managers after it: 150m JLM.
+func (s *scanner) leadAmount(column []byte, r *Reading) bool {
+	ahead := *s
+	leads, v := ahead.currency(column)
+	a, ok := ahead.amount()
+	if !ok || v != yes || leads != nil && string(leads) != string(r.Currency) {
+		return false
+	}
+	jlm, v := a.number(r.Currency)
+	ahead.space()
+	ahead.oneOf("of", "from")
+	ahead.space()
+	if v != yes || !ahead.oneOf(leadWords...) {
+		return false
+	}
+	r.JLM = jlm
 	return s.skipTo(ahead)
 }
 
@@ -209,26 +249,9 @@ func (s *scanner) leadOrders(column []byte, r *Reading) bool {
 		return false
 	}
 	ahead.space()
-	var jlm Number
-	if includes == Yes {
-		amounts := ahead
-		leads, v := amounts.currency(column)
-		if a, ok := amounts.amount(); ok {
-			if v != yes || leads != nil && string(leads) != string(r.Currency) {
-				return false
-			}
-			if jlm, v = a.number(r.Currency); v != yes {
-				return false
-			}
-			amounts.space()
-			amounts.oneOf("of", "from")
-			ahead = amounts
-		}
+	if ahead.leadAmount(column, r) || ahead.oneOf(leadWords...) {
+		r.IncludesJLM = includes
+		return s.skipTo(ahead)
 	}
-	ahead.space()
-	if !ahead.oneOf(leadWords...) {
-		return false
-	}
-	*s, r.JLM, r.IncludesJLM = ahead, jlm, includes
-	return true
+	return false
 }

@@ -49,6 +49,9 @@ func inContext(g grammar) Func {
 				return
 			}
 		}
+		if g.kind == marginAlone && g.readRest(text, core(text, g.others&^aboutPrice, siblings.Currency), siblings, r) { // S+350 at 99 (YTM 9.25%): the price has a column
+			return
+		}
 		rest := core(text, g.others, siblings.Currency)
 		if g.readRest(text, rest, siblings, r) || g.steps && (g.latest(text, siblings, r) || len(rest) < len(text) && (g.chain(rest, siblings, r, false) == yes || g.latest(rest, siblings, r))) {
 			return
@@ -97,6 +100,9 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 		return false
 	}
 	if (r.Main.isRange() || r.Yield.isRange()) && saysAny(text, trancheWords) { // MS+95/105, dual tranche
+		return false
+	}
+	if g.kind == spreadAlone && r.Main.Lo.Set && r.Benchmark == nil && !bytes.HasPrefix(text, rest) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.625% (+12.5bp): how far the yield has moved?
 		return false
 	}
 	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)

@@ -143,6 +143,8 @@ var deskParts = map[string]func(*text.Reading) string{
 	"equivalent":      func(r *text.Reading) string { return fmt.Sprint(r.Equivalent == text.Yes) },
 	"pre_rec":         func(r *text.Reading) string { return fmt.Sprint(r.Reconciled == text.No) },
 	"excl_jlm":        func(r *text.Reading) string { return fmt.Sprint(r.IncludesJLM == text.No) },
+	"includes_jlm":    func(r *text.Reading) string { return fmt.Sprint(r.IncludesJLM == text.Yes) },
+	"reconciled":      func(r *text.Reading) string { return fmt.Sprint(r.Reconciled == text.Yes) },
 	"jlm":             func(r *text.Reading) string { return renderNumber(r.JLM) },
 	"cover":           func(r *text.Reading) string { return renderNumber(r.Cover) },
 	"point_bp":        func(r *text.Reading) string { return renderNumber(r.Main.Point) },
@@ -177,6 +179,8 @@ var deskParts = map[string]func(*text.Reading) string{
 	"margin_high_bp": func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
 	"csa":            func(r *text.Reading) string { return fmt.Sprint(r.CSA == text.Yes) },
 	"price":          func(r *text.Reading) string { return renderNumber(r.Issue.Point) },
+	"price_low":      func(r *text.Reading) string { return renderNumber(r.Issue.Lo) },
+	"price_high":     func(r *text.Reading) string { return renderNumber(r.Issue.Hi) },
 	"oid":            func(r *text.Reading) string { return renderNumber(r.Main.Point) },
 	"oid_low":        func(r *text.Reading) string { return renderNumber(r.Main.Lo) },
 	"oid_high":       func(r *text.Reading) string { return renderNumber(r.Main.Hi) },
@@ -230,28 +234,28 @@ type figures [3]int
 // TestDeskTexts reads the texts of testdata/desk, and writes how many of each field and family were read as expected. None
 // is wrong, and at most one in twenty of those with a number stays unread. With -update it writes the figures.
 func TestDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"texts.tsv", deskDir+"figures.txt", "")
+	testDesk(t, deskDir+"texts.tsv", deskDir+"figures.txt", "", 20)
 }
 
 // TestSecondDeskTexts does so with the texts of another author. Fifteen of his readings are settled here by a column that he did
 // not know of (the orders' cover, a floater's margin), or by a rule of helper-columns.md (the S of a USD floater is SOFR, and of
 // several steps the latest counts).
 func TestSecondDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"second.tsv", deskDir+"second-figures.txt", "")
+	testDesk(t, deskDir+"second.tsv", deskDir+"second-figures.txt", "", 20)
 }
 
 // TestThirdDeskTexts does so with the texts of a third author. Fifteen readings are settled here in the same way: by a column (a
 // PIK coupon, the index of swaps, the ranks), or by a rule (a point before three digits, 5/600m, E+400-25 and points alone are ambiguous,
 // and a coupon with three digits after a comma is not read).
 func TestThirdDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"third.tsv", deskDir+"third-figures.txt", thirdAtFirstSight)
+	testDesk(t, deskDir+"third.tsv", deskDir+"third-figures.txt", thirdAtFirstSight, 20)
 }
 
 // TestFourthDeskTexts does so with the texts of a fourth author. Eleven readings are settled here: by a rule (a price without its
 // benchmark keeps its number, the latest step counts, a discount is one from par, the yield after a spread is dropped) or by a column
 // (a limit, the senior net leverage, both ends of a range).
 func TestFourthDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"fourth.tsv", deskDir+"fourth-figures.txt", fourthAtFirstSight)
+	testDesk(t, deskDir+"fourth.tsv", deskDir+"fourth-figures.txt", fourthAtFirstSight, 20)
 }
 
 // TestFifthDeskTexts does so with the texts of a fifth author, who had read the rules of helper-columns.md, the names of the columns and a few
@@ -259,21 +263,29 @@ func TestFourthDeskTexts(t *testing.T) {
 // benchmark is dropped, the # is the final stage), by a column (a rate in kind, a limit, a Z-spread), or because the author took back what he
 // expected (100 OID and a size of three tranches are ambiguous, SPT is no stage).
 func TestFifthDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"fifth.tsv", deskDir+"fifth-figures.txt", fifthAtFirstSight)
+	testDesk(t, deskDir+"fifth.tsv", deskDir+"fifth-figures.txt", fifthAtFirstSight, 20)
 }
 
 // TestSixthDeskTexts does so with the texts of a sixth author, who had not seen the rules. Twenty-five readings are settled here: by the names in
 // the columns (UKT, T2, G_SPREAD, the index of swaps), by a column (a limit, a month and its year, a size that will not grow, no rank of a
 // holding company, no perpetual maturity, no range of tenors), or by a rule (final guidance is guidance, a yield instead of a spread has its status).
 func TestSixthDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"sixth.tsv", deskDir+"sixth-figures.txt", sixthAtFirstSight)
+	testDesk(t, deskDir+"sixth.tsv", deskDir+"sixth-figures.txt", sixthAtFirstSight, 20)
 }
 
 // TestSeventhDeskTexts does so with the texts of a seventh author, who had not seen the rules. Five readings are settled here: by the names in the
 // columns (SENIOR_SECURED, SOFR for Term SOFR, BUND for all German governments), by a column (the form of a structure), or by a rule (a yield
 // instead of a spread has its status).
 func TestSeventhDeskTexts(t *testing.T) {
-	testDesk(t, deskDir+"seventh.tsv", deskDir+"seventh-figures.txt", seventhAtFirstSight)
+	testDesk(t, deskDir+"seventh.tsv", deskDir+"seventh-figures.txt", seventhAtFirstSight, 20)
+}
+
+// TestEighthDeskTexts does so with the texts of an eighth author, who had not seen the rules. He wrote texts that hold a second number, about
+// another thing, of which many desks write a few each: a third of them stays unread. Fourteen readings are settled here: by a column (a limit, a
+// fee, a floating coupon's margin), by the names in the columns (GOC), or by a rule (the yield or the price after a spread is dropped, a percentage in talk is a
+// yield, a security of OBL may be Spanish, what is retained may be in the size, a small margin with a point is in percent).
+func TestEighthDeskTexts(t *testing.T) {
+	testDesk(t, deskDir+"eighth.tsv", deskDir+"eighth-figures.txt", eighthAtFirstSight, 3)
 }
 
 // TestTraps reads texts with a number that a careless reader would take for that of the column: an issue price, a size, how far a price has
@@ -287,6 +299,27 @@ func TestTraps(t *testing.T) {
 		}
 	}
 }
+
+// eighthAtFirstSight are the figures of the eighth author's texts before anybody changed the parsers for them. Of the wrong ones, thirteen are
+// settled, one took the size for the orders, and one took the second of two spreads.
+const eighthAtFirstSight = `at first sight | read | unread | wrong
+books | 46 | 23 | 2
+coupon | 15 | 18 | 2
+floater | 13 | 7 | 0
+leverage | 28 | 12 | 0
+margin | 44 | 32 | 1
+maturity | 26 | 13 | 0
+nip | 25 | 6 | 0
+oid | 26 | 8 | 2
+ratings | 25 | 8 | 0
+spread | 28 | 16 | 4
+structure | 19 | 13 | 0
+talk | 67 | 40 | 3
+volume | 62 | 46 | 1
+yield | 26 | 8 | 0
+all | 450 | 250 | 15
+
+`
 
 // seventhAtFirstSight are the figures of the seventh author's texts before anybody changed the parsers for them. The wrong ones are the settled
 // readings. None has a wrong number.
@@ -389,7 +422,8 @@ all | 279 | 110 | 1
 
 `
 
-func testDesk(t *testing.T, path, golden, head string) {
+// testDesk reads the texts of a file, wants none read wrongly, and at most one of share unread of those with a number, and writes the figures.
+func testDesk(t *testing.T, path, golden, head string, share int) {
 	t.Helper()
 	byFamily, total, withNumber := map[string]*figures{}, figures{}, 0
 	var open strings.Builder
@@ -415,8 +449,8 @@ func testDesk(t *testing.T, path, golden, head string) {
 			fmt.Fprintf(&open, "%s %s\n", d.field, d.text)
 		}
 	}
-	if 20*total[deskUnread] > withNumber {
-		t.Errorf("%d of %d texts with a number are not read, want at most one in twenty:\n%s", total[deskUnread], withNumber, open.String())
+	if share*total[deskUnread] > withNumber {
+		t.Errorf("%d of %d texts with a number are not read, want at most one in %d:\n%s", total[deskUnread], withNumber, share, open.String())
 	}
 	var b strings.Builder
 	b.WriteString(head + "field and family | read | unread | wrong\n")

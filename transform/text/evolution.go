@@ -129,6 +129,12 @@ func (s *scanner) stageAfter() []byte {
 
 // talk reads a spread or a yield, and the qualities after it.
 func (s *scanner) talk(currency []byte, r *Reading) verdict {
+	if named := *s; named.oneOf("spread") { // Spread MS+37,5bp
+		named.char(':')
+		if named.space(); !named.end() {
+			*s = named
+		}
+	}
 	about := s.about()
 	v := s.spread(currency, r)
 	if v == no {
@@ -177,7 +183,8 @@ func (s *scanner) fractionNext() bool {
 func (s *scanner) yieldTalk(r *Reading) (v verdict) {
 	*r = Reading{}
 	s.measure(r)
-	s.oneOf("yield")
+	s.oneOf(yieldNames...)
+	s.char(':')
 	s.space()
 	if named := *s; currencyOf(named.letters()) != nil && named.char(' ') { // CNH 2.85%
 		*s = named
@@ -197,7 +204,7 @@ type remarks struct{ area, plusMinus, inRange bool }
 func (q *remarks) read(s *scanner, r *Range, in unit) verdict {
 	for {
 		switch {
-		case s.noted("area", "a", "the area", "approx.", "approx"):
+		case s.noted("area", "a", "the area", "approx.", "approx", "environ", "área"):
 			q.area = true
 		case s.noted("wpir", "will price in range", "to price in range", "price in range", "will price within range", "to price within range", "pir"):
 			q.inRange = true

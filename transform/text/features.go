@@ -43,8 +43,19 @@ var features = []struct {
 	{[]string{"transition"}, []byte("TRANSITION"), label},
 }
 
+// rankWords are the words of all ranks.
+var rankWords = func() (all []string) {
+	var r Reading
+	for _, f := range features {
+		if f.place(&r) == &r.Rank {
+			all = append(all, f.words...)
+		}
+	}
+	return all
+}()
+
 // plainFeatures are words of a structure that say nothing which a column has.
-var plainFeatures = []string{"3(a)(2)", "3(a)2", "3a2", "act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "long first coupon", "short first coupon", "long first", "short first", "long 1st", "short 1st", "holdco", "opco", "maturity", "area", "solvency ii", "solvency 2", "sol ii", "sii", "mrel-eligible", "mrel eligible", "tlac", "bail-in", "basel iii", "crd iv", "crr", "fixed-price", "euro", "domestic", "eurobond", "ssa"}
+var plainFeatures = []string{"3(a)(2)", "3(a)2", "3a2", "act/360", "act/365", "act/act", "30/360", "formosa", "kangaroo", "samurai", "maple", "panda", "dim sum", "yankee", "soft bullet", "hard bullet", "notes", "note", "bonds", "bond", "sukuk", "debut", "benchmark", "bmk", "reg s only", "144a for life", "144a/regs for life", "144a/reg s for life", "144a/regs", "144a/reg s", "reg s/144a", "regs/144a", "144a", "reg s", "regs", "sec-registered", "sec registered", "long first coupon", "short first coupon", "long first", "short first", "long 1st", "short 1st", "holdco", "opco", "maturity", "area", "solvency ii", "solvency 2", "sol ii", "sii", "mrel-eligible", "mrel eligible", "tlac", "bail-in", "basel iii", "crd iv", "crr", "fixed-price", "euro", "domestic", "eurobond", "ssa", "tlb", "tla", "term loan b", "term loan a", "term loan", "rcf", "revolver"}
 
 func rateType(r *Reading) *[]byte { return &r.RateType }
 

@@ -2,8 +2,9 @@ package text
 
 import "bytes"
 
-// figure is which debt a multiple counts. qualified says that words tell of what earnings or time it is, which has no column.
-type figure struct{ senior, total, net, gross, qualified bool }
+// figure is which debt a multiple counts. qualified says that words tell of what earnings or time it is, which has no column, and counted that they
+// tell what is counted as debt or earnings in one way and not in another: incl. leases.
+type figure struct{ senior, total, net, gross, qualified, counted bool }
 
 // figureWords are the words of a figure. Gross says nothing more than total or senior.
 var figureWords = []struct {
@@ -16,7 +17,8 @@ var figureWords = []struct {
 	{[]string{"fln", "flnl", "flnlr"}, figure{senior: true, net: true}},
 	{[]string{"tnl", "tnlr", "tn"}, figure{net: true}},
 	{[]string{"gross of cash", "brutto", "gross"}, figure{gross: true}},
-	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "at close", "at closing", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "incl. leases", "excl. leases", "ex leases", "incl. lease liabilities", "post transaction", "post-transaction", "post deal", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed"}, figure{qualified: true}},
+	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "post-ifrs16", "post ifrs 16", "post ifrs16", "incl. leases", "incl leases", "excl. leases", "excl leases", "ex leases", "incl. lease liabilities"}, figure{qualified: true, counted: true}},
+	{[]string{"at close", "at closing", "post transaction", "post-transaction", "post deal", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed"}, figure{qualified: true}},
 	{[]string{"level", "ratio", "lev.", "through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "debt / ebitda", "debt to ebitda", "of ebitda", "ebitda", "debt", "verschuldungsgrad", "verschuldung"}, figure{}},
 }
 
@@ -71,8 +73,10 @@ type multiple struct {
 	times     bool // it has an x, or is a multiple without one
 	is        figure
 	qualified bool
+	counted   bool
 	before    bool // words before it tell of what earnings or time it is
 	both      bool // words after it name both figures of a pair
+	netBefore bool // net is before it, and does not say of which debt: net 4x senior
 }
 
 // multiples reads one to three figures. Two without words are senior and total, and senior debt is a part of all debt.
@@ -111,7 +115,9 @@ func (s *scanner) multiples(r *Reading) verdict {
 		return ambiguous
 	case first.is == bare && (second.is == bare || second.is.total) && (second.before || first.before), first.is == bare && second.is.total && !slash && !inside:
 		return ambiguous // 4x / opening 5x; opening 5x, 6x total
-	case first.is == bare && second.is == bare && (inside || first.qualified): // 4.5x PF / 5.5x LTM: one figure on two bases
+	case first.is == bare && second.is == bare && (inside || first.qualified || second.counted): // 4.5x PF / 5.5x LTM, 3.5x / 4x incl. leases: one figure on two bases
+		return ambiguous
+	case first.netBefore && !second.is.net && !second.is.gross && (second.is == bare || first.is.senior): // net 4x / 5x: is the second net, too?
 		return ambiguous
 	case first.is == bare && second.is.net && !inside: // 3.5x/5x net: is the first net, too?
 		return ambiguous
@@ -181,7 +187,7 @@ func (r *Range) isLessThan(part *Range) bool {
 // multiple reads a figure with words before or after it: c.5x, 3.75x net, senior 4.5x, 4.5-4.75x, up to 5x, x4.8, 5.2x (net).
 func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 	s.figures(&m.is)
-	m.before = m.is.qualified
+	m.before, m.netBefore = m.is.qualified, m.is == (figure{net: true})
 	s.char(':')
 	s.space()
 	var q qualifier
@@ -209,7 +215,8 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 		s.figuresNoted(&m.is)
 		more = q.after(s) || s.ish(&q) || len(s.rest) < len(before.rest)
 	}
-	m.qualified, m.is.qualified = m.is.qualified, false
+	m.qualified, m.counted = m.is.qualified, m.is.counted
+	m.is.qualified, m.is.counted = false, false
 	m.times = m.times || (pointed || m.is != figure{}) && bareLeverageBounds.containAll(&m.Range)
 	return m, q.limit(&m, r)
 }
@@ -294,7 +301,7 @@ func (s *scanner) figures(is *figure) {
 			if ahead.oneOf(figureWords[i].words...) {
 				add := figureWords[i].add
 				is.senior, is.total, is.net, is.gross = is.senior || add.senior, is.total || add.total, is.net || add.net, is.gross || add.gross
-				is.qualified = is.qualified || add.qualified
+				is.qualified, is.counted = is.qualified || add.qualified, is.counted || add.counted
 				*s, more = ahead, true
 				break
 			}

@@ -11,8 +11,8 @@ var (
 
 // The words of limits, before and after a size.
 var (
-	leastBefore = []string{"well in excess of", "far in excess of", "comfortably over", "comfortably above", "in excess of", "in exc. of", "in exc of", "excess of", "in xs of", "xs of", "xs", "more than", "at least", "no less than", "not less than", "just over", "well over", "well above", "well north of", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "a minimum of", "greater than", "mind.", "mindestens", "mehr als", "über", "ueber"}
-	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "not more than", "just under", "just shy of", "shy of", "almost", "nearly", "approaching", "maximum of", "maximum", "max.", "max", "a maximum of", "bis zu", "bis", "maximal"}
+	leastBefore = []string{"well in excess of", "far in excess of", "comfortably over", "comfortably above", "in excess of", "in exc. of", "in exc of", "excess of", "in xs of", "xs of", "xs", "more than", "at least", "no less than", "not less than", "just over", "well over", "well above", "well north of", "north of", "upwards of", "over", "above", "minimum of", "minimum", "min.", "min", "a minimum of", "greater than", "mind.", "mindestens", "mehr als", "über", "ueber", "au moins", "plus de", "al menos", "más de", "almeno", "oltre", "minst", "mer än"}
+	mostBefore  = []string{"up to", "less than", "at most", "below", "under", "sub", "no more than", "not more than", "just under", "just shy of", "shy of", "almost", "nearly", "approaching", "maximum of", "maximum", "max.", "max", "a maximum of", "bis zu", "bis", "maximal", "jusqu'à", "jusqu'a", "hasta", "fino a", "inntil", "upp till", "op til", "capped at"}
 	leastAfter  = []string{"-plus", "min.", "min", "minimum", "plus", "or more", "and up"}
 	mostAfter   = []string{"max.", "max", "maximum", "or less"}
 )

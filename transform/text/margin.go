@@ -24,6 +24,7 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 var mostBelow = whole(-45)
 
 func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
+	s.facility()
 	called := begins(s.rest, "margin")
 	if s.oneOf(marginWords...) {
 		s.char(':')
@@ -46,6 +47,28 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 		v = s.upperMargin(before, r)
 	}
 	return v
+}
+
+// facilityWords are names of a loan's tranches, which may be before its margin.
+var facilityWords = []string{"revolver", "rcf", "term loan b", "term loan a", "term loan", "tlbs", "tlb", "tla", "tlc"}
+
+// facility skips the names of tranches before their margin: TLB S+325, TLA/RCF E+225.
+func (s *scanner) facility() {
+	ahead := *s
+	for ahead.oneOf(facilityWords...) {
+		if number := ahead; number.char('-') {
+			if _, n := number.count(); n == 1 {
+				ahead = number
+			}
+		}
+		if ahead.char(' ') {
+			*s = ahead
+			return
+		}
+		if !ahead.char('/') {
+			return
+		}
+	}
 }
 
 // marginWords are names of a margin before it.
@@ -182,6 +205,7 @@ func (s *scanner) afterMargin(r *Reading) verdict {
 			r.Quality = qualityArea
 		case r.CSA == No && (ahead.adjusted() || (comma || inside) && ahead.adjustedBy()):
 			r.CSA = Yes
+		case ahead.oneOf("no csa", "no cas", "ex csa", "w/o csa"):
 		case ahead.oneOf("margin grid", "pricing grid", "grid", "drawn margin", "drawn", "pik", "payable in kind", "opening margin", "opening", "margin"), (comma || inside) && ahead.callTerms():
 		case (comma || ahead.slashNext()) && ahead.floorAlone(), ahead.marginBefore(), (r.Benchmark != nil || comma || inside) && ahead.floor(), inside && ahead.otherTerms(), !r.Issue.Lo.Set && ahead.issue(comma, r):
 		default:

@@ -6,9 +6,11 @@ import (
 )
 
 // Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", ± by "+/-",
-// ½ by " 1/2" after a digit and by 0.5 otherwise, × by "x", and a curly apostrophe by a straight one. It drops square brackets, which desks write around what is
-// indicative, a space inside parentheses, a full stop at the end, after a word, and marks of exclamation there. An arrow is "->". Case does not change, except of German vowels. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to
-// arena, and grown is the longer arena. Normalising twice changes nothing.
+// ½ by " 1/2" after a digit and by 0.5 otherwise, × by "x", an arrow by "->", and a curly apostrophe by a straight one. It drops
+// square brackets, which desks write around what is indicative, characters without a width (but for a soft hyphen, which may be a
+// dash), a space inside parentheses, a full stop at the end, after a word, and marks of exclamation there. Case does not change,
+// except of letters with marks that are in words. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to arena, and
+// grown is the longer arena. Normalising twice changes nothing.
 func Normalise(arena, raw []byte) (text, grown []byte) {
 	if isPlain(raw) {
 		return withoutStop(raw), arena
@@ -21,6 +23,7 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 		case unicode.IsSpace(c):
 			pending = len(arena) > start
 		case c == '[' || c == ']':
+		case hasNoWidth(c) && !joinsDigits(arena[start:], raw[size:]):
 		default:
 			if n := len(arena); n > start && arena[n-1] == '(' || c == ')' {
 				pending = false
@@ -40,6 +43,14 @@ func Normalise(arena, raw []byte) (text, grown []byte) {
 		raw = raw[size:]
 	}
 	return withoutStop(arena[start:len(arena):len(arena)]), arena
+}
+
+// hasNoWidth reports whether a character only formats others: a zero-width space, a byte order mark, a mark of direction.
+func hasNoWidth(c rune) bool { return c != '\u00ad' && unicode.Is(unicode.Cf, c) }
+
+// joinsDigits reports whether two digits would become one number without what is between them.
+func joinsDigits(before, after []byte) bool {
+	return len(before) > 0 && len(after) > 0 && isDigit(before[len(before)-1]) && isDigit(after[0])
 }
 
 // withoutStop drops a full stop at the end of a text. After a digit it stays: the number may have been cut off there.
@@ -122,7 +133,7 @@ func appendUnified(arena []byte, c rune, raw []byte) []byte {
 		return append(arena, 'x')
 	case '\u2192', '\u21d2', '\u2794', '\u279c':
 		return append(arena, "->"...)
-	case 'Ä', 'Ö', 'Ü': // words with them are compared byte by byte
+	case 'Ä', 'Ö', 'Ü', 'À', 'Á', 'Å', 'É', 'Ñ', 'Ó': // words with them are compared byte by byte
 		return utf8.AppendRune(arena, unicode.ToLower(c))
 	case '\u2018', '\u2019':
 		return append(arena, '\'')

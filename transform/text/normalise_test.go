@@ -19,6 +19,9 @@ func TestNormalise(t *testing.T) {
 		"\u2014":                   "-",
 		"MS+100 (±2)":              "MS+100 (+/-2)",
 		"T+95\x00":                 "T+95\x00",
+		"\ufeffMS\u200b+\u200e95":  "MS+95",
+		"MS+95\u200b100":           "MS+95\u200b100",
+		"MS+95\u00ad100":           "MS+95\u00ad100",
 		"T+95 \U0001F4C8":          "T+95 \U0001F4C8",
 	} {
 		arena := []byte("kept")

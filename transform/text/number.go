@@ -40,7 +40,7 @@ func (s *scanner) digits() (d digits, ok bool) {
 		d.grouped = true
 	}
 	if point := *s; whole > 0 && !d.grouped && point.char(',') {
-		if n := point.run(&d.mantissa); n == 1 || n == 2 || n == groupDigits && leadingZero && whole == 1 {
+		if n := point.run(&d.mantissa); n == 1 || n == 2 || leadingZero && whole == 1 && n <= scale { // 0,125
 			*s, d.fraction, d.comma = point, n, true
 		}
 	} else if point.char('.') {

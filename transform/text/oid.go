@@ -227,6 +227,9 @@ func (s *scanner) issuePrice(siblings Siblings, r *Reading) verdict {
 	if found.mayBeCalled() || !found.Lo.less(whole(20)) && found.Hi.less(whole(80)) { // OID 50: a discount of 50 cents?
 		return ambiguous
 	}
+	if found.unit {
+		s.noted("of par", "of face", "of nominal", "of face value")
+	}
 	r.Main = found.Range
 	around, v := s.aroundPrice(&r.Main)
 	if v == ambiguous {

@@ -119,6 +119,8 @@ var (
 	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
 	fractionText = regexp.MustCompile(`([0-9]+)[ -]([0-9]+)/([0-9]+)`)
 	percentText  = regexp.MustCompile(`\b([0-9]{1,3}),([0-9]{3})(?: ?(?:%|pct|percent|per cent|x|-|/|$|area|oid|a\b))`)
+	groupsText   = regexp.MustCompile(`\b[0-9]{1,3}(?:\.[0-9]{3})+\b|\b[0-9]{1,3}(?: [0-9]{3})+`)
+	zeroComma    = regexp.MustCompile(`\b0,([0-9]{1,6})`)
 	commaText    = regexp.MustCompile(`([0-9]+),([0-9]{1,2})([^0-9]|$)`)
 )
 
@@ -203,6 +205,12 @@ func sourcesOf(normal []byte) []*big.Rat {
 	}
 	for _, s := range numberText.FindAll(normal, -1) {
 		add(strings.ReplaceAll(string(s), ",", ""))
+	}
+	for _, m := range zeroComma.FindAllSubmatch(normal, -1) {
+		add("0." + string(m[1]))
+	}
+	for _, s := range groupsText.FindAll(normal, -1) {
+		add(strings.NewReplacer(".", "", " ", "").Replace(string(s)))
 	}
 	for _, m := range commaText.FindAllSubmatch(normal, -1) {
 		add(string(m[1]) + "." + string(m[2]))
@@ -409,12 +417,12 @@ func TestSizesWithAPoint(t *testing.T) {
 			}
 		}
 	}
-	for _, written := range []string{"EUR1.500.000", "EUR1.500,5m", "EUR1.500.000k", "EUR 500.000.000", "EUR1.500,50", "EUR1,5,5bn", "EUR1,5.5bn", "EUR0,125bn"} {
+	for _, written := range []string{"EUR1.500,5m", "EUR1.500.000k", "EUR1.500.00", "EUR1.5.000.000", "EUR0.500.000", "EUR1.500,50", "EUR1,5,5bn", "EUR1,5.5bn", "EUR0,125bn"} {
 		if r := parse(lake.ParseVolume, written, text.Siblings{}); string(r.Status) != lake.ParsedNot && string(r.Status) != lake.ParsedAmbiguous {
 			t.Errorf("%s: %s", written, render(&r))
 		}
 	}
-	for written, want := range map[string]string{"EUR1,5bn": "1500000000", "EUR1,50bn": "1500000000", "EUR2,25m-2,5m": "2250000..2500000", "EUR1,500m": "1500000000"} {
+	for written, want := range map[string]string{"EUR1,5bn": "1500000000", "EUR1,50bn": "1500000000", "EUR2,25m-2,5m": "2250000..2500000", "EUR1,500m": "1500000000", "EUR1.500.000": "1500000", "EUR 500.000.000": "500000000", "NOK 1 500m": "1500000000", "NOK 1 500 000 000": "1500000000"} {
 		if r := parse(lake.ParseVolume, written, text.Siblings{}); renderRange(&r.Main) != want {
 			t.Errorf("%s: got %s, want %s", written, render(&r), want)
 		}

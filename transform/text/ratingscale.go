@@ -83,7 +83,7 @@ var outlooks = []struct {
 	words     []string
 	direction []byte
 }{
-	{[]string{"positive", "pos.", "pos"}, []byte("POSITIVE")},
+	{[]string{"positive", "pos.", "pos", "po"}, []byte("POSITIVE")},
 	{[]string{"stable", "stab", "stbl", "sta.", "sta"}, []byte("STABLE")},
 	{[]string{"negative", "neg.", "neg"}, []byte("NEGATIVE")},
 	{[]string{"developing", "dev.", "dev", "evolving", "evo"}, []byte("DEVELOPING")},
@@ -102,8 +102,8 @@ var watches = []struct {
 
 var watchUnknown = []byte("UNKNOWN")
 
-// shortTerm are grades of short-term debt, which agencies publish next to the rating: AA-/Stable/A-1+, A2/P-1.
-var shortTerm = []string{"a-1+", "a-1", "a-2", "a-3", "p-1", "p-2", "p-3", "f1+", "f1", "f2", "f3"}
+// shortTerm are grades of short-term debt and of recovery, which agencies publish next to the rating: AA-/Stable/A-1+, A2/P-1, B-/RR4.
+var shortTerm = []string{"a-1+", "a-1", "a-2", "a-3", "p-1", "p-2", "p-3", "f1+", "f1", "f2", "f3", "rr1", "rr2", "rr3", "rr4", "rr5", "rr6"}
 
 // ratingMarks are marks after a rating that do not change it: expected, unsolicited, structured finance, hybrid.
 var ratingMarks = []string{"expected", "exp.", "exp", "e", "u", "unsolicited", "unsol", "sf", "hyb", "cr", "dcr", "pi", "preliminary", "prelim", "provisional", "prov.", "prov"}

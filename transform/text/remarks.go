@@ -10,6 +10,10 @@ func core(text []byte, others topics, currency []byte) []byte {
 	if others&aboutCoupon == 0 { // T+95 (4.5%): the yield rather than the coupon
 		before &^= aboutSpread
 	}
+	before &^= aboutCurve // ASW+88 / Z+91: which one?
+	for s.label(others) {
+		text = s.rest
+	}
 	if stage := s; stage.stageWord() == nil && s.remarksBefore(before, currency) {
 		text = s.rest
 	}
@@ -19,7 +23,7 @@ func core(text []byte, others topics, currency []byte) []byte {
 		}
 		after, topics := scanner{text[i:]}, others
 		if i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1]) && text[i] != ' ' { // T+168/5.75%, but not T+1,025
-			if topics &= aboutYield | aboutPrice; text[i] == ',' {
+			if topics &= aboutYields | aboutPrice; text[i] == ',' {
 				continue
 			}
 		}
@@ -35,6 +39,27 @@ func core(text []byte, others topics, currency []byte) []byte {
 		}
 	}
 	return text
+}
+
+// label skips what a text says before its price without a separator, and which says by its form what it is: the time of day, who may buy, the
+// structure. 10:05 IPT MS+90a, 11NC6 T2 MS+205.
+func (s *scanner) label(others topics) bool {
+	if s.end() || !isDigit(s.rest[0]) && lower(s.rest[0]) != 'p' {
+		return false
+	}
+	ahead := *s
+	if _, timed := ahead.clock(); timed && others&aboutTime != 0 {
+		if ahead.has(" - ") || ahead.char(' ') {
+			return !ahead.end() && s.skipTo(ahead)
+		}
+		return false
+	}
+	ahead = *s
+	structure := others&aboutTerms != 0 && others&aboutTenor != 0 && ahead.structureAlone()
+	if !structure && (others&aboutOffer == 0 || !ahead.oneOf("144a/regs", "144a/reg s", "144a")) {
+		return false
+	}
+	return ahead.char(' ') && !ahead.end() && s.skipTo(ahead)
 }
 
 // mayBeBefore reports whether the word after a space may say what the number before it is, rather than the one after it: 50bp floor 325bp,
@@ -192,7 +217,7 @@ func (s *scanner) remark(others topics, separated bool, currency []byte) bool {
 		if price := ahead; row.about == aboutPrice && price.word(w.word) && (!price.priceNext() || others&aboutSpread == 0 && price.mayBeSpread(w.word)) { // S+350, price 325
 			continue
 		}
-		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue) != 0)) && ahead.remarkEnds() {
+		if ahead.word(w.word) && (row.at == alone || ahead.detail(row.about&(aboutRates|aboutValue|aboutCurve) != 0)) && ahead.remarkEnds() {
 			return s.skipTo(ahead)
 		}
 	}
@@ -262,7 +287,11 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 		isDigit(c) && others&aboutTime != 0 && s.timeAlone(),
 		c == 'n' && others&aboutTerms != 0 && s.callAlone(),
 		(c == '@' || c == 'a') && others&aboutPrice != 0 && s.priceAlone(),
+		c == '9' && separated && others&aboutPrice != 0 && s.exactPriceAlone(),
 		others&aboutMove != 0 && s.move(),
+		(c == 's' || c == 't') && others&aboutTime != 0 && s.settlementAlone(),
+		others&aboutSecurity != 0 && s.numberedAlone(),
+		(isDigit(c) || c == 'p') && others&aboutTerms != 0 && others&aboutTenor != 0 && s.structureAlone(),
 		number && separated && others&aboutYield != 0 && s.rateAlone(),
 		separated && others&aboutSpread != 0 && s.spreadAlone(currency):
 		return true
@@ -272,7 +301,7 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 
 // fits reports whether remarks with a word of the row may be left out.
 func (r *remarkRow) fits(others topics, separated bool) bool {
-	return r.about&others != 0 && (separated || r.at == alone || r.about&(aboutTerms|aboutDue|aboutFees|aboutYield) == 0)
+	return r.about&others != 0 && (separated || r.at == alone || r.about&(aboutTerms|aboutDue|aboutFees|aboutSaidYield) == 0)
 }
 
 // remarkEnds reports whether a remark may end here.
@@ -301,6 +330,7 @@ func (s *scanner) quantity() bool {
 		ahead.rest = ahead.rest[1:]
 		ahead.count()
 	}
+	ahead.upperEnd()
 	if !ahead.unit(basisPoints) && !ahead.unit(percent) && !ahead.char('x') && !ahead.char('+') {
 		if !ahead.char('-') {
 			ahead.space()
@@ -310,6 +340,17 @@ func (s *scanner) quantity() bool {
 	ahead.char('-')
 	ahead.space()
 	return s.skipTo(ahead)
+}
+
+// upperEnd skips the upper end of a range of whole numbers: the -7 of 5-7bp.
+func (s *scanner) upperEnd() {
+	ahead := *s
+	if !ahead.char('-') {
+		return
+	}
+	if _, n := ahead.count(); n > 0 && n <= 3 {
+		*s = ahead
+	}
 }
 
 // timesNext skips a sign of multiplication before a number.
@@ -384,7 +425,7 @@ func (s *scanner) anotherNext(before []byte) bool {
 func (s *scanner) rateAlone() bool {
 	ahead := *s
 	_, v := ahead.yield()
-	return v == yes && s.skipTo(ahead)
+	return v == yes && !ahead.isSaid() && s.skipTo(ahead)
 }
 
 // timeAlone skips a time of day: (10:15).
@@ -416,6 +457,57 @@ func (s *scanner) resizedAlone(currency []byte) bool {
 	return ahead.oneOf("upsized to", "upsized from", "upsized by", "downsized to", "downsized from", "downsized by") && ahead.anySize(currency) && s.skipTo(ahead)
 }
 
+// settlementAlone skips when a deal settles, in business days after its trade: settle T+5, (T+3 settlement).
+func (s *scanner) settlementAlone() bool {
+	ahead := *s
+	before := ahead.oneOf("settlement", "settles", "settle", "settling") && ahead.char(' ')
+	if !ahead.has("t+") {
+		return false
+	}
+	if _, n := ahead.count(); n == 0 || n > 2 {
+		return false
+	}
+	if after := ahead; !before && (!after.char(' ') || !after.oneOf("settlement", "settle", "settles")) {
+		return false
+	} else if !before {
+		ahead = after
+	}
+	return ahead.remarkEnds() && s.skipTo(ahead)
+}
+
+// isinLength is the length of an ISIN: two letters for a country, nine letters or digits, and a digit.
+const isinLength = 12
+
+// numberedAlone skips an ISIN.
+func (s *scanner) numberedAlone() bool {
+	if len(s.rest) < isinLength || !isLetter(s.rest[0]) || !isLetter(s.rest[1]) || !isDigit(s.rest[isinLength-1]) {
+		return false
+	}
+	digits := 0
+	for _, c := range s.rest[2:isinLength] {
+		if isDigit(c) {
+			digits++
+		} else if !isLetter(c) {
+			return false
+		}
+	}
+	ahead := scanner{s.rest[isinLength:]}
+	return digits >= isinLength/2 && ahead.remarkEnds() && s.skipTo(ahead)
+}
+
+// structureAlone skips the structure of what is priced, and its rank: 10NC5, PerpNC6 AT1, 6NC5 SNP.
+func (s *scanner) structureAlone() bool {
+	var r Reading
+	ahead := *s
+	if !ahead.perpetual() && !ahead.ends(&r) || !ahead.call(&r) || !ahead.remarkEnds() {
+		return false
+	}
+	if ranked := ahead; ranked.char(' ') && ranked.oneOf(rankWords...) && ranked.remarkEnds() {
+		ahead = ranked
+	}
+	return s.skipTo(ahead)
+}
+
 // callAlone skips the years to the first call: NC2.
 func (s *scanner) callAlone() bool {
 	var call Reading
@@ -432,6 +524,13 @@ func (s *scanner) priceAlone() bool {
 	ahead.space()
 	n, ok := ahead.signedNumber(asPrice)
 	return ok && issueBounds.contain(n.n) && s.skipTo(ahead)
+}
+
+// exactPriceAlone skips an issue price without a word, which its three decimals tell: T+98, 3.987%, 99.842.
+func (s *scanner) exactPriceAlone() bool {
+	ahead := *s
+	n, ok := ahead.signedNumber(decimal)
+	return ok && n.isExactPrice() && ahead.remarkEnds() && s.skipTo(ahead)
 }
 
 // spreadAlone skips a spread over a benchmark, as the one that a yield is: 5.43% (T+120).

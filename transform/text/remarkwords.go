@@ -27,8 +27,13 @@ const (
 	aboutLimit    // of the index or of the size
 	aboutTranches // several of them
 	aboutCoupon
+	aboutCurve     // a spread of the same price over another curve
+	aboutSaidYield // a yield that its word names; aboutYield are those without a word, too
+	aboutPremium   // the new issue premium
+	aboutSecurity  // which security it is
 
 	aboutEverything topics = 1<<iota - 1
+	aboutYields            = aboutYield | aboutSaidYield
 )
 
 // place is where the word of a remark is.
@@ -72,9 +77,12 @@ var remarkWords = []remarkRow{
 	{aboutSteps, alone, []string{"with step-downs", "step-downs", "stepdowns", "margin ratchet", "esg ratchet", "esg-linked", "with ratchet", "ratchet", "subject to ratchet", "leverage grid", "sll"}},
 	{aboutRates, first, []string{"abr", "alternate base rate", "alt base rate", "base rate", "all-in spread", "all-in", "all in", "aisc", "dm", "disc. margin", "disc margin", "discount margin", "equiv. to", "equivalent to", "equates to", "equating to", "equal to"}},
 	{aboutRates, last, []string{"dm", "all-in", "all in"}},
-	{aboutYield, first, []string{"all-in yield", "all in yield", "yielding", "yield", "yld", "ytm", "ytw", "ytc", "3yr yield", "4yr yield", "3-yr yield", "4-yr yield"}},
-	{aboutYield, last, []string{"ytm", "ytw", "ytc", "yield", "yld"}},
-	{aboutRates, first, []string{"z-spread", "z spread", "g-spread", "g spread", "i-spread", "i spread", "asw"}},
+	{aboutSaidYield, first, []string{"all-in yield", "all in yield", "yielding", "yield", "yld", "ytm", "ytw", "ytc", "3yr yield", "4yr yield", "3-yr yield", "4-yr yield"}},
+	{aboutSaidYield, last, []string{"ytm", "ytw", "ytc", "yield", "yld"}},
+	{aboutCurve, first, []string{"z-spread", "z spread", "g-spread", "g spread", "i-spread", "i spread", "asw"}},
+	{aboutRates, first, []string{"reset at", "reset"}},
+	{aboutCalendar, alone, []string{"reset at initial margin", "reset at initial spread", "no step-up", "no step"}},
+	{aboutCalendar, last, []string{"day lag", "days lag", "d lag", "bd lag", "day lookback", "days lookback", "d lookback"}},
 	{aboutDebt, first, []string{"ltv", "icr", "dscr", "fccr", "equity"}},
 	{aboutDebt, last, []string{"ltv", "equity", "icr", "dscr"}},
 	{aboutDebt, alone, []string{"cov-lite", "cov lite", "covlite", "covenant-lite", "covenant lite"}},
@@ -95,5 +103,8 @@ var remarkWords = []remarkRow{
 	{aboutLife, last, []string{"weighted average life", "average life", "avg. life", "avg life", "av. life", "av life", "wal", "al"}},
 	{aboutLife, last, []string{"conv.", "conv", "convention", "yield convention"}},
 	{aboutValue, first, []string{"fair value", "fv"}},
-	{aboutOffer, alone, []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "3(a)(2)", "3(a)2", "3a2", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "green", "social", "sustainable", "fxd", "fixed", "fixed rate", "sukuk", "multi-ccy", "multi-currency", "multicurrency", "debut", "inaugural", "pp", "private placement", "expected", "exp.", "indicative", "indic.", "indic"}},
+	{aboutPremium, last, []string{"new issue premium", "nip", "nic"}},
+	{aboutPremium, first, []string{"new issue premium", "nip", "nic"}},
+	{aboutLife, alone, []string{"to first call", "to the first call", "to call", "to maturity"}},
+	{aboutOffer, alone, []string{"144a for life", "144a/regs for life", "144a/reg s for life", "144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "3(a)(2)", "3(a)2", "3a2", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "green", "social", "sustainable", "fxd", "fixed", "fixed rate", "sukuk", "multi-ccy", "multi-currency", "multicurrency", "debut", "inaugural", "pp", "private placement", "expected", "exp.", "indicative", "indic.", "indic"}},
 }

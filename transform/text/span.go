@@ -87,10 +87,32 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 			b.decimals = len(read) - point - 1
 		}
 		b.pointed = point >= 0 || b.digits == 0 && !b.n.isMultipleOf(powers[scale])
+		if part, found := ahead.partOfPoint(); found && as == decimal && !b.pointed && !b.comma && b.digits > 0 {
+			b.n, b.pointed = b.n.plus(part), true
+		}
 		b.n = b.n.signed(b.negative)
 		*s = ahead
 	}
 	return b, ok
+}
+
+// partOfPoint reads the part of a basis point after a whole number: the 1/2 of MS+62 1/2. A tenor or a percentage after it is another number's.
+func (s *scanner) partOfPoint() (n Number, ok bool) {
+	ahead := *s
+	if !ahead.char(' ') {
+		return n, false
+	}
+	if n, ok = ahead.fractionHere(); !ok || !n.isMultipleOf(powers[scale]/8) || !ahead.end() && (isDigit(ahead.rest[0]) || isLetter(ahead.rest[0]) && !begins(ahead.rest, "b") || ahead.rest[0] == '.' || ahead.rest[0] == '/') {
+		return n, false
+	}
+	if after := ahead; after.unit(percent) {
+		return n, false
+	}
+	after := ahead
+	if after.space(); after.oneOf(yearWords...) {
+		return n, false
+	}
+	return n, s.skipTo(ahead)
 }
 
 // spanned is a number or a range, and how it is written.
@@ -132,6 +154,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if isRange {
 		second, isRange = ahead.signedNumber(as)
 		if gives := ahead; slash && after == basisPoints && gives.unit(percent) && !(&scanner{s.rest}).unit(percent) { // T+168/5.75%: the yield
+			if as == decimal && !first.pointed && !second.signed && isFraction(first.n.abs(), second.n) { // T+9/16%
+				return r, ambiguous
+			}
 			isRange = false
 		}
 		if slash && after == basisPoints && second.isExactPrice() { // T+87.5 / 99.611
@@ -140,6 +165,12 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 		if life := ahead; after == percent && !slash && !dash && life.char('y') || life.oneOf(yearWords...) { // 9.2% to 3yrs
 			isRange = false
 		}
+	}
+	if rule := ahead; isRange && second.n == whole(144) && rule.oneOf("a") {
+		if rule.space(); !rule.char('/') && !begins(rule.rest, "reg") { // T+140/144A: Rule 144A, or an area?
+			return r, ambiguous
+		}
+		isRange = false
 	}
 	if !isRange {
 		r.Range = exactly(first.n)
@@ -163,7 +194,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 			second.n = end
 		}
 	}
-	both := !begins(begin, "minus") || bySign && (!slash || !isReduced(first.n.abs(), second.n))
+	both := (bySign || !begins(begin, "minus")) && (!slash || !isReduced(first.n.abs(), second.n))
 	if first.worded && !second.signed && both { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
 	}

@@ -73,6 +73,7 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 		s.referenceNoted(currency, r)
 	}
 	s.equivalent(currency, r)
+	s.movedNoted(r)
 	s.noted("incl. curve adj.", "incl. curve adjustment", "incl. curve", "including curve adjustment", "including curve", "curve adj.", "curve adjusted", "curve-adjusted", "interpolated")
 	for {
 		var list remarkList
@@ -82,6 +83,19 @@ func (s *scanner) priceRemarks(currency []byte, r *Reading) {
 		if !known || inside && !ahead.char(')') {
 			return
 		}
+		*s = ahead
+	}
+}
+
+// movedNoted skips a number of basis points with a sign, in parentheses after a spread over a benchmark: how far it has moved, or a premium. T+87.5
+// (-12.5bp).
+func (s *scanner) movedNoted(r *Reading) {
+	ahead := *s
+	ahead.space()
+	if r.Benchmark == nil || !ahead.char('(') || ahead.end() || ahead.rest[0] != '+' && ahead.rest[0] != '-' {
+		return
+	}
+	if n, ok := ahead.signedNumber(decimal); ok && n.signed && ahead.unit(basisPoints) && ahead.char(')') {
 		*s = ahead
 	}
 }
@@ -201,6 +215,9 @@ func (s *scanner) spreadBefore(currency []byte, r *Reading) verdict {
 		return no
 	}
 	ahead.space()
+	if ahead.oneOf("the") {
+		ahead.space()
+	}
 	over, ok := ahead.benchmark(bonds, currency)
 	if !ok {
 		return no
@@ -322,6 +339,10 @@ func (s *scanner) reference(over *benchmark) []byte {
 		return nil
 	}
 	start := ahead.rest
+	if over.kind == government && ahead.yearBefore() { // BTP 2033 + 8bp
+		*s = ahead
+		return start[:len(start)-len(ahead.rest)]
+	}
 	coupon, named := ahead, false
 	if _, ok := coupon.number(mixed); ok {
 		named = coupon.unit(percent)
@@ -358,6 +379,15 @@ func (s *scanner) shortYear() bool {
 	next := ahead
 	next.space()
 	return n == 2 && (next.char('+') || next.char('-')) && s.skipTo(ahead)
+}
+
+// yearBefore skips the year in which a security is due, before the sign of the spread.
+func (s *scanner) yearBefore() bool {
+	ahead := *s
+	year, n := ahead.count()
+	next := ahead
+	next.space()
+	return n == 4 && century <= year && year < century+100 && (next.char('+') || next.char('-')) && s.skipTo(ahead)
 }
 
 // referenceDay skips the day of a security in digits, in either order of day and month: 11/15/35.

@@ -135,6 +135,9 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 			}
 			earlier = earlier[:n-1]
 		}
+		if g.kind == orderSteps && saysAny(earlier, orderWords) && !saysAny(text[:i], orderWords) { // EUR500m from EUR1.6bn of orders: the deal's size
+			return false
+		}
 		if !g.step(text[:i-1], siblings, r, nil, true) {
 			continue
 		}

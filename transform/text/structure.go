@@ -208,7 +208,9 @@ func (s *scanner) call(r *Reading) (ok bool) {
 		}
 	}
 	if r.Call, ok = ahead.number(decimal); ok {
-		ahead.oneOf(yearWords...)
+		if years := ahead; years.oneOf(yearWords...) || years.char(' ') && years.oneOf("yr", "yrs", "years") { // 8yr NC 3 yr
+			ahead = years
+		}
 		*s = ahead
 	} else {
 		r.Call = Number{}

@@ -20,7 +20,7 @@ const mostTenorMonths = 1_200
 var bankYears = [...]Number{whole(364), whole(365)}
 
 var (
-	yearWords  = []string{"yr", "y", "yrs", "yr.", "year", "years", "j.", "j", "jahre", "jahren", "jahr", "ans"}
+	yearWords  = []string{"yr", "y", "yrs", "yr.", "year", "years", "j.", "j", "jahre", "jahren", "jahr", "ans", "år", "años", "anni"}
 	monthWords = []string{"mo", "mos", "mth", "mths", "month", "months", "monate", "monaten", "monat", "mois"}
 	dayWords   = []string{"day", "days", "d"}
 )

@@ -5,8 +5,8 @@ import "bytes"
 // Words about a size, as desks write them.
 var (
 	expectedWords   = []string{"expected size", "expected", "exp.", "exp", "indicative size", "indicative", "initial size", "target size", "target"}
-	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing", "fixed size", "size fixed", "capped"}
-	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap", "aufstockung"}
+	wngWords        = []string{"wng", "will not grow", "will-not-grow", "won't grow", "no-grow", "no grow", "no growth", "not growing", "fixed size", "size fixed", "will not be upsized", "will not be increased", "no upsize", "capped"}
+	increaseWords   = []string{"tap", "increase", "add-on", "reopening", "re-opening", "fungible tap", "fungible add-on", "aufstockung"}
 	equivalentWords = []string{"equivalent", "equiv.", "equiv", "eq.", "eq", "-equivalent", "-equiv", "-eq"}
 	resizedWords    = []string{"upsized to", "increased to", "downsized to", "raised to", "cut to", "set at", "upsized", "downsized", "size set at", "size", "deal size", "final size"}
 	offeringWords   = []string{"144a/reg s", "144a / reg s", "144a/regs", "reg s/144a", "regs/144a", "144a", "reg s only", "reg s", "regs", "sec-registered", "sec registered", "sec reg", "green", "social", "fixed", "fxd", "frn", "dim sum", "formosa", "sukuk", "panda", "samurai", "kangaroo", "exact", "firm", "with increase option", "increase option", "may be increased", "can be increased", "upsize possible", "potential upsize", "upsize potential", "3(a)(2)", "3(a)2", "3a2", "subject to upsize", "debut", "inaugural", "sustainability", "sustainable"}
@@ -53,7 +53,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		return ambiguous
 	} else if grown = *s; !expected && grown.oneOf("upsized by", "increased by", "downsized by") && grown.oneSize(siblings.Currency) && grown.has(" to ") { // to the new size
 		*s, resized = grown, true
-	} else if wng = !expected && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
+	} else if wng = !expected && !begins(s.rest, "capped at") && s.oneOf(wngWords...); !expected && !wng && !s.resized(&resized) && s.oneOf(equivalentWords...) {
 		r.Equivalent = Yes
 		s.space()
 		s.oneOf("of", "to")
@@ -83,7 +83,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Increase == Yes && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
-		case ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
+		case inside && ahead.inOther(siblings, r), ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
 		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, r), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
@@ -195,9 +195,14 @@ func (s *scanner) retained(column []byte, r *Reading) bool {
 // mostDenomination is the greatest smallest part of a bond that one can buy, in thousands.
 const mostDenomination = 500
 
-// denominations skips in which parts a bond is sold, in thousands: (100k+1k). Elsewhere than in parentheses they are not read.
+// denominations skips in which parts a bond is sold, in thousands: (100k+1k), denoms 100k+1k. Without parentheses or their word they are
+// not read.
 func (s *scanner) denominations(column []byte, inside bool) bool {
 	ahead := *s
+	if ahead.oneOf("denoms", "denom", "denominations") {
+		inside = true
+		ahead.space()
+	}
 	least, ok := ahead.denomination(column)
 	ahead.space()
 	if !ok || !inside || !ahead.char('+') && !ahead.char('/') && !ahead.has("x") {
@@ -270,7 +275,17 @@ func (s *scanner) increased() {
 // of the text.
 func (s *scanner) benchmarkSize(column []byte) {
 	ahead := *s
-	if _, v := ahead.currency(column); v != yes || !ahead.oneOf(benchmarkWords...) || !ahead.has(" (") {
+	if _, v := ahead.currency(column); v != yes || !ahead.oneOf(benchmarkWords...) {
+		return
+	}
+	if named := ahead; named.has(", ") { // EUR benchmark, EUR1bn expected
+		if currency, v := (&named).currency(column); v == yes && currency != nil && !named.end() && isDigit(named.rest[0]) {
+			ahead.has(", ")
+			*s = ahead
+		}
+		return
+	}
+	if !ahead.has(" (") {
 		return
 	}
 	if n := len(ahead.rest); n > 0 && ahead.rest[n-1] == ')' {
@@ -286,7 +301,7 @@ func (s *scanner) benchmarkSize(column []byte) {
 // size that names no currency has that of the other one: 600m (from EUR500m).
 func (s *scanner) otherSize(column []byte, r *Reading) bool {
 	ahead := *s
-	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding") {
+	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding", "o/s") {
 		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
 	}
 	total := begins(s.rest, "total") || begins(s.rest, "for a total")
@@ -301,6 +316,19 @@ func (s *scanner) otherSize(column []byte, r *Reading) bool {
 		r.Implied = No
 	}
 	return s.skipTo(ahead)
+}
+
+// inOther skips the same size in another currency than the column's, in parentheses: KRW300bn (USD215m), USD500m (EUR460m eq.).
+func (s *scanner) inOther(siblings Siblings, r *Reading) bool {
+	ahead := *s
+	var other Range
+	named, v := ahead.size(siblings.Currency, &other)
+	if v != yes || named == nil || bytes.Equal(named, r.Currency) || r.Implied == Yes || !bytes.Equal(r.Currency, currencyOf(siblings.Currency)) {
+		return false
+	}
+	ahead.space()
+	ahead.oneOf(equivalentWords...)
+	return !ahead.end() && ahead.rest[0] == ')' && s.skipTo(ahead)
 }
 
 // lineAfter skips the size of the line after an increase: to EUR1.3bn.

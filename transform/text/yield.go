@@ -35,7 +35,7 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	if life := *s; life.tenorOf() {
 		*s = life
 	}
-	s.oneOf("yields", "yield", "ylds", "yld")
+	s.oneOf(yieldNames...)
 	s.char(':')
 	s.space()
 	var limit qualifier
@@ -97,6 +97,9 @@ func (s *scanner) tenorOf() bool {
 	s.space()
 	return ok && (begins(s.rest, "yield") || begins(s.rest, "yld"))
 }
+
+// yieldNames are words for a yield before it.
+var yieldNames = []string{"yields", "yield", "ylds", "yld", "rendite", "rendement", "rendimiento", "rendimento"}
 
 // yieldKinds are words before a yield that no column has.
 var yieldKinds = []string{"profit rate", "profit", "real", "nominal", "re-offer", "reoffer", "implied", "gross", "all-in", "all in", "indicative", "initial", "to yield", "rendite", "ro", "annual", "semi-annual"}
