@@ -75,7 +75,7 @@ const sharedRules = `All analyses follow these rules:
   aliases changes answers about the past:
   ` + "`alias_version` in `catalog_info`" + ` says which aliases were used.
 - **Lead roles** of bonds are bookrunner (active, passive, joint), lead manager (joint), global
-  coordinator (joint) and B&D. Those of loans are bookrunner and mandated lead arranger.
+  coordinator (joint) and B&D, as desks spell them. Those of loans are bookrunner and mandated lead arranger.
 - **Tranches** of expected deals keep a ` + "`tranche_uid`" + ` from version to version. They are matched by
   pricedDeal link, else FIGI, else name and currency, else name, else name (without regard to case and
   spaces) and currency, else position. Only earlier versions are used.

@@ -90,7 +90,7 @@ func TestBackfill(t *testing.T) {
 		want := []string{
 			"1\t2\tfigi_code\tset\tbackfill", "1\t3\tspread\tedited\tedit",
 			"2\t2\tfigi_code\tset\tbackfill", "2\t3\t-\tother\tother",
-			"3\t2\tfigi_code\tset\tbackfill", "3\t3\tisin_code\tset\tedit", "3\t3\tspread\tedited\tedit",
+			"3\t2\tfigi_code\tset\tbackfill", "3\t3\tisin_code\tset\tbackfill", "3\t3\tspread\tedited\tedit",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -97,15 +97,13 @@ func (v view) fieldChangesOf(k known, before, after *version, seen map[string]ti
 	}
 	common := k.name().with(fact{"version": after.number, "known_at": instant(after.at), "lag_days": lag})
 	changes := v.compareVersions(k.deal, before, after)
-	kind := "backfill"
 	for _, c := range changes {
+		kind := "edit"
 		if c["change"] == "other" {
 			kind = "other"
-		} else if c["change"] != "set" && c["change"] != "row added" || !seen[seenKey(k.feed, c)].Equal(after.at) {
-			kind = "edit"
+		} else if (c["change"] == "set" || c["change"] == "row added") && seen[seenKey(k.feed, c)].Equal(after.at) {
+			kind = "backfill"
 		}
-	}
-	for _, c := range changes {
 		all = append(all, fieldChange{common.with(c).with(fact{"change_kind": kind}), k})
 	}
 	return all

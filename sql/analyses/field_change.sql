@@ -13,8 +13,8 @@
 --   - lag_days is NULL for deals of their feed's first commit.
 --   - List entries are matched by row_key, a natural key: of all entries, only loan tranches have an id of the source.
 --     So a renamed bank is one row removed and one row added.
---   - change_kind 'backfill' means that the source fills fields which had no value in any deal of the feed before. In
---     a small feed, the first value of a rare field is a backfill too.
+--   - change_kind 'backfill' means that the source fills a field which had no value in any deal of the feed before. Other
+--     changes of the same version may be edits. In a small feed, the first value of a rare field is a backfill too.
 -- Example: Which fields of priced bond deals are edited most, and after how many days?
 --   SELECT table_name, field, count(*) AS edits, median(lag_days) AS median_lag_days
 --   FROM field_change

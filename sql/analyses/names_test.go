@@ -1,7 +1,9 @@
 package analyses_test
 
 import (
+	stdsql "database/sql"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,12 +25,15 @@ type aliases []alias
 var composed = strings.NewReplacer("e\u0301", "é")
 
 // normalName is the form in which names are compared: composed lower-case letters, with one space for each run of other
-// than visible characters.
+// than visible characters, and without characters that have no width.
 func normalName(value any) string {
 	name, _ := value.(string)
 	var normal strings.Builder
 	space := false
 	for _, c := range composed.Replace(strings.ToLower(name)) {
+		if unicode.Is(unicode.Cf, c) {
+			continue
+		}
 		if unicode.IsSpace(c) || unicode.In(c, unicode.Z, unicode.C) || c == unicode.ReplacementChar {
 			space = true
 			continue
@@ -122,4 +127,29 @@ func mostly(names map[string]int) []string {
 	all := sortedKeys(names)
 	slices.SortStableFunc(all, func(a, b string) int { return names[b] - names[a] })
 	return all
+}
+
+// TestRoles reads roles of bonds' banks as desks spell them, from the practice of the market: whoever keeps a book, leads or coordinates
+// is a lead; those who help them are not.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	var banks []string
+	add := func(name string, roles ...string) {
+		for i, role := range roles {
+			banks = append(banks, fmt.Sprintf(`{"name":"%s %d","status":%q}`, name, i, role))
+		}
+	}
+	add("Lead", "Bookrunner", "Bookrunners", "Joint Book-runner", "JOINT BOOK RUNNER", "Active Joint Bookrunner", "Joint Lead Manager", "Joint Leads", "JLM", "Lead-Manager",
+		"Global co-ordinator", "Joint Global Co-ordinators", "B & D", "Billing and Delivery")
+	add("Helper", "Co-Manager", "Co-Leads", "Senior Co-Managers", "Structurer", "Selling agent")
+	b.Write(feed(api.Bond, api.IG, api.Priced), 1, `"pricingDate":"2026-01-05","leagueTableEligible":true,"currency":"EUR","nominal":{"amount":1300,"converted":{"usd":1300}},"banks":[`+strings.Join(banks, ",")+`]`)
+	w.Evening(0)
+	if _, err := w.Run(t, world.Quiet); err != nil {
+		t.Fatal(err)
+	}
+	w.Ask(t, func(db *stdsql.DB) {
+		world.WantLines(t, db, `SELECT count(*), min(credit_usd)::INTEGER, bool_and(bank LIKE 'lead %') FROM league_table('IG', DATE '2026-01-01', DATE '2026-12-31')`, "13 100 true")
+		world.WantLines(t, db, `SELECT value, total FROM data_quality WHERE market = 'IG' AND name = 'unknown_roles'`, "1 18") // Selling agent
+	})
 }

@@ -118,8 +118,8 @@ func security(row fact) string {
 
 func isLead(bank fact) bool {
 	return slices.Contains([]string{
-		"bookrunner", "active bookrunner", "passive bookrunner", "joint bookrunner", "lead manager", "joint lead manager",
-		"global coordinator", "joint global coordinator", "b&d",
+		"bookrunner", "active bookrunner", "passive bookrunner", "joint bookrunner", "bookrunners", "lead manager", "joint lead manager", "jlm",
+		"global coordinator", "joint global coordinator", "global co-ordinator", "b&d",
 	}, normalName(bank["status"]))
 }
 

@@ -216,7 +216,7 @@ func (i *inspection) lookAtLinks(v view) {
 // roles are the roles of banks that the program knows, in normal form.
 var roles = []string{
 	"bookrunner", "active bookrunner", "passive bookrunner", "joint bookrunner", "sole bookrunner", "lead manager", "joint lead manager",
-	"sole lead manager", "global coordinator", "joint global coordinator", "sole global coordinator", "b&d",
+	"sole lead manager", "global coordinator", "joint global coordinator", "sole global coordinator", "b&d", "bookrunners", "jlm", "global co-ordinator",
 	"co-lead", "co-lead manager", "co-manager", "senior co-manager", "junior co-manager", "structurer", "structuring agent",
 }
 

@@ -133,7 +133,7 @@ func (s *scribe) list(n int, entry func() members) []any {
 
 func (s *scribe) flag() any { return s.pick(true, false, false) }
 func (s *scribe) name() any {
-	return s.pick("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Dogwood", "")
+	return s.pick("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Ced\u00adar", "Dogwood", "")
 }
 func (s *scribe) day() any {
 	return s.pick("2024-11-30", "2025-01-09", "2025-01-10", "2026-01-03", "2026-01-06")
@@ -224,7 +224,7 @@ func (s *scribe) priceBond(m members) {
 		"stats":          members{"finalBooks": s.pick(100, 500000000, 2000000000), "investorType": shares(), "geography": shares()},
 		"priceEvolution": s.list(4, func() members { return members{"date": s.instant(), "value": s.talk()} }),
 		"banks": s.list(4, func() members {
-			return members{"name": s.name(), "status": s.pick("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead", "Quartermaster")}
+			return members{"name": s.name(), "status": s.pick("Bookrunner", "JOINT  Bookrunner", "B&D", "Co-Lead", "Co-Lead", "Quartermaster", "Global Co-ordinator", "JLM", "Bookrunners")}
 		}),
 		"leagueTableEligible": s.pick(true, true, false), "green": s.flag(), "social": s.flag(), "sustainable": s.flag(), "sustainabilityLinked": s.flag(),
 	})

@@ -27,18 +27,27 @@ WHERE CASE WHEN lower(of_service) || ' ' || upper(of_market) IN (SELECT service 
 
 -- Names are compared in this form: NFC, lower case, one space for each run of white space, control characters and U+FFFD,
 -- which is in a column where the payload has U+0000. (NUL itself, in files of schema version 2 and before, is replaced
--- first, because nfc_normalize cuts a text there.)
+-- first, because nfc_normalize cuts a text there.) Characters without a width, such as soft hyphens, are left out.
 CREATE MACRO _dealflow.normal_name(x) AS
-  nullif(trim(regexp_replace(lower(nfc_normalize(translate(x, chr(0) || chr(65533), '  '))), '[\s\pZ\pC]+', ' ', 'g')), '');
+  nullif(trim(regexp_replace(lower(nfc_normalize(regexp_replace(translate(x, chr(0) || chr(65533), '  '), '\p{Cf}+', '', 'g'))), '[\s\pZ\pC]+', ' ', 'g')), '');
 
 -- Roles of a bond's bank, and whether they make it a lead: those of this program, and those that the user declares
 -- (docs/how-to/aliases.md), which take precedence. A role in neither list is not a lead's; data_quality counts it.
 CREATE TABLE _dealflow.default_role (role VARCHAR, is_lead BOOLEAN);
 INSERT INTO _dealflow.default_role
-SELECT unnest(['bookrunner', 'active bookrunner', 'passive bookrunner', 'joint bookrunner', 'sole bookrunner', 'lead manager',
-  'joint lead manager', 'sole lead manager', 'global coordinator', 'joint global coordinator', 'sole global coordinator', 'b&d']), true;
-INSERT INTO _dealflow.default_role
-SELECT unnest(['co-lead', 'co-lead manager', 'co-manager', 'senior co-manager', 'junior co-manager', 'structurer', 'structuring agent']), false;
+SELECT p.which || r.role, true
+FROM (SELECT unnest(['', 'joint ', 'sole ', 'lead ', 'active ', 'passive ', 'joint active ', 'joint passive ', 'active joint ', 'passive joint ']) AS which) p,
+     (SELECT unnest(['bookrunner', 'bookrunners', 'book-runner', 'book-runners', 'book runner', 'book runners']) AS role) r
+UNION ALL
+SELECT p.which || r.role, true
+FROM (SELECT unnest(['', 'joint ', 'sole ']) AS which) p,
+     (SELECT unnest(['lead', 'leads', 'lead manager', 'lead managers', 'lead-manager', 'lead-managers', 'global coordinator', 'global coordinators',
+        'global co-ordinator', 'global co-ordinators']) AS role) r
+UNION ALL
+SELECT unnest(['b&d', 'b & d', 'b and d', 'billing & delivery', 'billing and delivery', 'jbr', 'jlm', 'jlms', 'jgc']), true
+UNION ALL
+SELECT unnest(['co-lead', 'co-leads', 'co-lead manager', 'co-lead managers', 'co-manager', 'co-managers', 'senior co-manager', 'senior co-managers',
+  'junior co-manager', 'junior co-managers', 'structurer', 'structurers', 'structuring agent', 'structuring agents']), false;
 CREATE TABLE _dealflow.declared_role (role VARCHAR, is_lead BOOLEAN);
 CREATE VIEW _dealflow.bank_role AS
 WITH declared AS (
