@@ -155,35 +155,54 @@ func Inspect(ctx context.Context, s store.Store, workDir string) (c *Inspected, 
 			c = nil
 		}
 	}()
-	found, err := readPublished(ctx, local, lake.CatalogEnd{})
-	if err = errors.Join(err, found.close()); err != nil {
-		return c, err
+	for range mostReplaced {
+		found, err := readPublished(ctx, local, lake.CatalogEnd{})
+		if err = errors.Join(err, found.close()); err != nil {
+			return c, err
+		}
+		if found.path == "" {
+			return nil, local.Close()
+		}
+		if opened, err := c.open(ctx, s, local, &found, workDir); opened || err != nil {
+			return c, errors.Join(err, ctx.Err())
+		}
 	}
-	if found.path == "" {
-		return nil, local.Close()
-	}
+	return c, fmt.Errorf("the catalog of %s was replaced %d times while it was opened; run the command again when fewer others write", s.URL(), mostReplaced)
+}
+
+// mostReplaced is how often Inspect opens the catalog again that was replaced between its check and its opening. A commit takes longer.
+const mostReplaced = 10
+
+// open opens the catalog whose state was read. It returns false if another one has its name by then.
+func (c *Inspected) open(ctx context.Context, s store.Store, local *mirror.Mirror, found *published, workDir string) (opened bool, err error) {
 	if err := found.checkWAL(ctx, s); err != nil {
-		return c, err
+		return false, err
 	}
 	if found.flaw == nil && !local.IsLake() {
 		if found.flaw, err = mirror.CheckPacked(ctx, s, found.path); err != nil {
-			return c, err
+			return false, err
 		}
 	}
 	c.Published = Published{found.shown.Commit, found.flaw}
 	if !found.shown.Current {
-		return c, nil // its tables may be others
+		return true, nil // its tables may be others
 	}
 	db, done, err := sql.OpenApart(ctx, found.path, local.Root(), workDir)
-	switch {
-	case err == nil:
-		c.db, c.close = db, append(c.close, done)
-	case errors.Is(err, sql.ErrWorkFolder):
-		return c, err
-	case c.Flaw == nil:
-		c.Flaw = err
+	if errors.Is(err, sql.ErrWorkFolder) {
+		return false, err
 	}
-	return c, ctx.Err()
+	if err != nil {
+		if c.Flaw == nil {
+			c.Flaw = err
+		}
+		return true, nil
+	}
+	shown, err := sql.ShownBy(ctx, db)
+	if err == nil && (shown.RunID != found.shown.RunID || shown.AliasVersion != found.shown.AliasVersion) {
+		return false, done()
+	}
+	c.db, c.close = db, append(c.close, done)
+	return true, err
 }
 
 // State returns the commit that the catalog shows, and why it must not be used; nil for no reason.

@@ -1,10 +1,12 @@
 package catalog_test
 
 import (
+	"context"
 	"crypto/sha256"
 	stdsql "database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"dealflow/internal/catalog"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
+	"dealflow/load/store"
 	"dealflow/load/verify"
 	"dealflow/schemas/lake"
 	"dealflow/sql/sealed"
@@ -248,4 +251,57 @@ func TestCatalogNamesItsCommit(t *testing.T) {
 	check("published by a run")
 	w.Publish(t)
 	check("built from scratch")
+}
+
+// replacing is a local store in which the catalog is replaced when a reader looks for its write-ahead log: after it has read which commit the
+// catalog shows.
+type replacing struct {
+	store.Store
+	replace func()
+}
+
+func (s *replacing) Path() string { return store.LocalPath(s.Store) }
+
+func (s *replacing) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if key == lake.CatalogWALKey && s.replace != nil {
+		s.replace()
+		s.replace = nil
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// TestInspectWhileReplaced inspects a catalog that another run replaces meanwhile: what it shows and its rows are those of one catalog, so
+// that verify finds no damage.
+func TestInspectWhileReplaced(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	b.WriteAll(world.Priced, 1, 5, "")
+	w.Night(t, 0)
+	path := filepath.Join(w.Root, lake.CatalogKey)
+	first, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.WriteAll(world.Priced, 3, 9, `"message":"changed"`)
+	w.Night(t, 1)
+	newer := filepath.Join(t.TempDir(), "newer")
+	if err := errors.Join(os.Rename(path, newer), os.WriteFile(path, first, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := &replacing{Store: w.Store, replace: func() {
+		if err := os.Rename(newer, path); err != nil {
+			t.Error(err)
+		}
+	}}
+	c, err := catalog.Inspect(t.Context(), s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if shows, flaw := c.State(); shows != w.Log(t).Newest() || flaw != nil {
+		t.Errorf("it shows %v, flaw %v; want the newer catalog's commit %v", shows, flaw, w.Log(t).Newest())
+	}
+	if _, err := verify.Lake(t.Context(), w.Store, verify.Config{ReadData: true, Catalog: c, WorkDir: t.TempDir()}); err != nil {
+		t.Error(err)
+	}
 }
