@@ -59,8 +59,18 @@ func (l *Lake) checkLost() error {
 		texts = append(texts, l.log.LossText(&l.lost[i]))
 		keys = append(keys, lake.CommitKey(l.lost[i].Number))
 	}
-	return fmt.Errorf("%w: %s; bring %s back from a copy of the lake, and run `dealflow verify`; if there is no copy, run with --accept-lost-commit: it continues after commit %d, and the next commit records the loss",
-		ErrLostCommit, strings.Join(texts, "; "), strings.Join(keys, ", "), l.log.Number)
+	return fmt.Errorf("%w: %s; bring %s back from a copy of the lake, and run `dealflow verify`; if there is no copy, run with --accept-lost-commit: it continues after commit %d, and the next commit records the loss%s",
+		ErrLostCommit, strings.Join(texts, "; "), strings.Join(keys, ", "), l.log.Number, l.foreignCatalog())
+}
+
+// foreignCatalog says what else it may be if the catalog alone names the lost commits. Another program may have copied it here.
+func (l *Lake) foreignCatalog() string {
+	for i := range l.lost {
+		if !slices.Equal(l.lost[i].NamedBy, []string{lake.CatalogKey}) {
+			return ""
+		}
+	}
+	return "; if " + lake.CatalogKey + " is that of another lake, nothing was lost: delete it, and run `dealflow catalog`"
 }
 
 // LossText says what names a lost commit, and what the log has in its place.

@@ -214,11 +214,21 @@ func (t *Transaction) putBody(ctx context.Context, file lake.File, body io.ReadS
 			t.sent = append(t.sent, file.Path)
 		}
 		if err != nil {
-			return fmt.Errorf("put %s: %w", file.Path, err)
+			return &PutError{err}
 		}
 		return nil
 	})
 }
+
+// PutError is the store's error for a file of a transaction, which it names. Files are put while others are written, so it may come
+// from any later step of the transaction.
+type PutError struct{ Err error }
+
+// Error implements error.
+func (e *PutError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the store's error.
+func (e *PutError) Unwrap() error { return e.Err }
 
 // Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
 // the transaction can only be closed.

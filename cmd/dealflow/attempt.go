@@ -248,8 +248,11 @@ func heldFeeds(message string) (feeds []string) {
 
 // again returns the command line of a command that is recorded under a name.
 func again(command string) string {
-	if command == "quarantine" {
+	switch command {
+	case "quarantine":
 		return "`dealflow quarantine retry`"
+	case maintain.TablesCommand: // which of its commands is not recorded
+		return "`dealflow iceberg` on, off or publish, as before"
 	}
 	return "`dealflow " + command + "`"
 }

@@ -142,16 +142,30 @@ func checkOneAnswer(ctx context.Context, db *stdsql.DB, statement string) error 
 	return nil
 }
 
-// notSplit matches what a text of statements is not split in, and the semicolons between statements.
-var notSplit = regexp.MustCompile(`(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\$.*?\$\$|--[^\n]*|/\*.*?\*/|;`)
+// notSplit matches what a text of statements is not split in, or the $tag$ that begins it, and the semicolons between statements.
+var notSplit = regexp.MustCompile(`(?s)\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?:[A-Za-z_]\w*)?\$|--[^\n]*|/\*.*?\*/|;`)
 
 // splitStatements splits a text at the semicolons between its statements.
 func splitStatements(text string) (all []string) {
 	from := 0
-	for _, at := range notSplit.FindAllStringIndex(text, -1) {
-		if text[at[0]] == ';' {
-			all, from = append(all, text[from:at[0]]), at[1]
+	for at := 0; at < len(text); {
+		found := notSplit.FindStringIndex(text[at:])
+		if found == nil {
+			break
 		}
+		begin, end := at+found[0], at+found[1]
+		switch text[begin] {
+		case ';':
+			all, from = append(all, text[from:begin]), end
+		case '$':
+			tag := text[begin:end]
+			if closing := strings.Index(text[end:], tag); closing >= 0 {
+				end += closing + len(tag)
+			} else {
+				end = len(text)
+			}
+		}
+		at = end
 	}
 	return append(all, text[from:])
 }

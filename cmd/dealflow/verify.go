@@ -77,7 +77,8 @@ func (a *app) verify(ctx context.Context, at *attempt, cfg verify.Config) (err e
 		return err
 	}
 	at.shown = report
-	at.result.Damage = attempts.AfterVerify(earlier, attempts.Damage{RunID: at.runID, StartedAt: began, ReadData: dataRead(&cfg), Findings: report.Damage})
+	found := attempts.Damage{RunID: at.runID, StartedAt: began, ReadData: dataRead(&cfg), Findings: report.Damage}
+	at.result.Damage = attempts.AfterVerify(earlier, found, len(report.Unread) == 0)
 	return errors.Join(err, a.printVerified(report))
 }
 
@@ -165,8 +166,14 @@ func verifiedSummary(r *verify.Report) string {
 		checked += fmt.Sprintf(", %d versions", r.Checked.Versions)
 	}
 	verdict := "no damage"
-	if r.Damage > 0 {
+	switch {
+	case r.Damage > 0:
 		verdict = fmt.Sprintf("%d findings of damage", r.Damage)
+	case len(r.Unread) > 0:
+		verdict = "no damage in what could be read"
+	}
+	if n := len(r.Unread); n > 0 {
+		verdict += fmt.Sprintf("; %d files could not be read, and are not proved", n)
 	}
 	if r.Notes > 0 {
 		verdict += fmt.Sprintf(", %d notes", r.Notes)

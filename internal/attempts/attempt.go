@@ -87,16 +87,16 @@ const Verify = "verify"
 // ReadAll is the ReadData of a verify that reads all data.
 const ReadAll = "all"
 
-// AfterVerify returns what is not over after a verify that was completed. earlier is what was not over before, newest first; now says
-// what this verify has read and found. It has seen what was found without reading, and what was found in the same data: that is mended, or
-// among what it has found itself.
-func AfterVerify(earlier []Damage, now Damage) []Damage {
+// AfterVerify returns what is not over after a verify. earlier is what was not over before, newest first; now says what this verify has
+// read and found. If it could read all that, it has seen what was found without reading, and what was found in the same data: that is
+// mended, or among what it has found itself. Otherwise what was damaged may be in the files that it could not read.
+func AfterVerify(earlier []Damage, now Damage, readAll bool) []Damage {
 	var open []Damage
 	if now.Findings > 0 {
 		open = append(open, now)
 	}
 	for _, d := range earlier {
-		if d.ReadData != "" && d.ReadData != now.ReadData && now.ReadData != ReadAll {
+		if !readAll || d.ReadData != "" && d.ReadData != now.ReadData && now.ReadData != ReadAll {
 			open = append(open, d)
 		}
 	}

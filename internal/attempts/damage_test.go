@@ -38,10 +38,23 @@ func TestAfterVerify(t *testing.T) {
 		"all read, then less finds some":  {damage("all"), "", 1, damage("", "all")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := attempts.AfterVerify(c.earlier, attempts.Damage{ReadData: c.read, Findings: c.found}); !reflect.DeepEqual(got, c.want) {
+			if got := attempts.AfterVerify(c.earlier, attempts.Damage{ReadData: c.read, Findings: c.found}, true); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestAfterVerifyOfAPart keeps all damage that was open before a verify which could not read some files.
+func TestAfterVerifyOfAPart(t *testing.T) {
+	t.Parallel()
+	earlier := []attempts.Damage{{ReadData: "all", Findings: 2}, {Findings: 1}}
+	if got := attempts.AfterVerify(earlier, attempts.Damage{ReadData: "all"}, false); !reflect.DeepEqual(got, earlier) {
+		t.Errorf("got %v, want %v", got, earlier)
+	}
+	now := attempts.Damage{ReadData: "all", Findings: 1}
+	if got, want := attempts.AfterVerify(earlier, now, false), append([]attempts.Damage{now}, earlier...); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

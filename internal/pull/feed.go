@@ -171,6 +171,14 @@ func withoutFeed(feed api.Feed, err error) string {
 	return strings.TrimPrefix(err.Error(), feed.String()+": ")
 }
 
+// ofFeed returns an error with its feed. A file that could not be put may be another feed's: it names itself.
+func ofFeed(feed api.Feed, err error) error {
+	if put := (*load.PutError)(nil); errors.As(err, &put) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", feed, err)
+}
+
 // count copies the client's counts into the feed's.
 func (r *run) count(f *feedRun) {
 	c := r.Client.Counts(f.Feed)
@@ -190,19 +198,19 @@ func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
 	undecided, absent := f.FeedRun, f.resolved
 	absent.kept = slices.Clip(absent.kept)
 	if err := r.decide(f); err != nil {
-		return fmt.Errorf("%s: %w", f.Feed, err)
+		return ofFeed(f.Feed, err)
 	}
 	switch again, err := r.rereadBroken(ctx, f); {
 	case err != nil:
-		return fmt.Errorf("%s: %w", f.Feed, err)
+		return ofFeed(f.Feed, err)
 	case again:
 		f.FeedRun, f.resolved, f.decided = undecided, absent, decided{}
 		if err := r.decide(f); err != nil {
-			return fmt.Errorf("%s: %w", f.Feed, err)
+			return ofFeed(f.Feed, err)
 		}
 	}
 	if err := errors.Join(r.quarantine(ctx, f), r.writeRows(ctx, f)); err != nil {
-		return fmt.Errorf("%s: %w", f.Feed, err)
+		return ofFeed(f.Feed, err)
 	}
 	f.WriteMS = r.Clock().Sub(began).Milliseconds()
 	r.count(f)

@@ -106,11 +106,11 @@ func (v *verifier) checkFile(ctx context.Context, f lake.File, size int64, prese
 func (v *verifier) checkBytes(ctx context.Context, f lake.File) error {
 	watch := watchstore.New(v.store)
 	sum, n, err := v.files.Hash(ctx, watch, &f)
-	v.whole.Add(1)
 	v.bytes.Add(n)
 	if err != nil {
 		return v.recordReadError(ctx, f, watch, err)
 	}
+	v.whole.Add(1)
 	if sum != f.SHA256 {
 		v.markUnsound(f)
 		v.report(Finding{Check: FileHash, Path: f.Path, Table: f.Table, Detail: fmt.Sprintf("got SHA-256 %.12s, want %.12s as in the commit", sum, f.SHA256)})

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
+	"dealflow/load/begun"
 	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/load/verify/watchstore"
@@ -55,6 +56,9 @@ func (v *verifier) readLog(ctx context.Context) error {
 	}
 	if len(commits)+len(checkpoints) == 0 {
 		if err := v.checkLost(ctx); err != nil || len(v.findings) > 0 {
+			return err
+		}
+		if err := begun.Check(ctx, v.store, 0); err != nil {
 			return err
 		}
 		return load.NoCommit(v.store)

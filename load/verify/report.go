@@ -32,6 +32,7 @@ type Report struct {
 	Notes    int64        `json:"notes"`    // number of the others
 	Findings []Finding    `json:"findings"` // by check, path, table, deal and version; at most MaxListed of a check
 	Unlisted []Unlisted   `json:"unlisted"` // for checks with more than MaxListed findings
+	Unread   []string     `json:"unread"`   // files, or folders of the log, that the store did not give: they are neither damaged nor proved
 }
 
 // Checked counts what was checked.

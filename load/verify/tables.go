@@ -7,6 +7,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/iceberg"
 	"dealflow/load/verify/watchstore"
+	"dealflow/schemas/lake"
 )
 
 // checkTables compares the published Iceberg tables with the lake. They are made from its log and files: if these are
@@ -31,6 +32,7 @@ func (v *verifier) checkTables(ctx context.Context) error {
 	if fault := watch.Fault(); fault != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
+		v.unread = append(v.unread, lake.IcebergPrefix)
 		v.storeErrors = append(v.storeErrors, fmt.Errorf("check the Iceberg tables: %w", fault))
 		return nil
 	}

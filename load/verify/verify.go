@@ -140,7 +140,8 @@ type verifier struct {
 	findings    findings
 	counts      map[string]fileCounts // of shared files, by path
 	unsound     map[string]bool       // paths of files whose rows must not be checked
-	storeErrors []error               // from reading files
+	unread      []string              // paths of files, or folders of the log, that the store did not give
+	storeErrors []error               // one for each of them
 }
 
 // verify checks the log, then the files, then their rows: each step relies on what the step before found sound.
@@ -242,7 +243,10 @@ func (v *verifier) recordReadError(ctx context.Context, f lake.File, watch *watc
 	if fault := watch.Fault(); fault != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.storeErrors = append(v.storeErrors, fmt.Errorf("read %s: %w", f.Path, fault))
+		if !slices.Contains(v.unread, f.Path) {
+			v.unread = append(v.unread, f.Path)
+			v.storeErrors = append(v.storeErrors, fmt.Errorf("read %s: %w", f.Path, fault))
+		}
 		return nil
 	}
 	v.report(Finding{Check: FileReadable, Path: f.Path, Table: f.Table, Detail: err.Error()})
@@ -257,6 +261,7 @@ func (v *verifier) summary() *Report {
 			Commits: v.log.read, Files: int64(len(v.log.files)), FilesRead: v.whole.Load(), BytesRead: v.bytes.Load(), RowsRead: v.rows.Load(), Versions: v.versions,
 		},
 		Garbage: v.garbage,
+		Unread:  slices.Sorted(slices.Values(v.unread)),
 	}
 	v.findings.fill(r)
 	return r

@@ -15,6 +15,7 @@ import (
 
 	"dealflow/internal/testkit"
 	"dealflow/load"
+	"dealflow/load/begun"
 	"dealflow/load/loadtest"
 	"dealflow/load/store"
 	"dealflow/load/store/faultstore"
@@ -157,6 +158,8 @@ func TestVerifyCannotLook(t *testing.T) {
 				}
 			case !errors.Is(err, faultstore.ErrInjected):
 				t.Errorf("call %d of %d, %s: got %v, want the store's error", call, calls, kind, err)
+			case report != nil && (len(report.Unread) != 1 || report.Checked.FilesRead < report.Checked.Files-1):
+				t.Errorf("call %d of %d, %s: the report says that %q could not be read, and %d of %d files were; want one", call, calls, kind, report.Unread, report.Checked.FilesRead, report.Checked.Files)
 			}
 		}
 	}
@@ -166,6 +169,18 @@ func TestVerifyCannotLook(t *testing.T) {
 func TestVerifyWithoutLake(t *testing.T) {
 	if report, err := verify.Lake(t.Context(), new(memstore.Mem), full(t)); report != nil || !errors.Is(err, load.ErrNoLake) {
 		t.Errorf("got %v, %v; want load.ErrNoLake", report, err)
+	}
+}
+
+// TestVerifyUnfinishedCopy verifies what a copy has begun: it says to go on with the copy, and not that there is no lake.
+func TestVerifyUnfinishedCopy(t *testing.T) {
+	s := new(memstore.Mem)
+	mark := begun.Mark{Command: "copy", From: "s3://deals/lake", Until: 3}
+	if err := mark.Write(t.Context(), s, store.CreateOnly); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := verify.Lake(t.Context(), s, full(t)); report != nil || err == nil || errors.Is(err, load.ErrNoLake) || !strings.Contains(err.Error(), "has not finished; run `dealflow copy s3://deals/lake") {
+		t.Errorf("got %v, %v; want an error that says to go on with the copy", report, err)
 	}
 }
 
