@@ -76,6 +76,14 @@ func (l *Lake) checkBegun() error {
 	return nil
 }
 
+// NoLake returns the error for a store without a commit: that a copy or an upgrade there has not finished, or NoCommit.
+func NoLake(ctx context.Context, s store.Store) error {
+	if err := begun.Check(ctx, s, 0); err != nil {
+		return err
+	}
+	return NoCommit(s)
+}
+
 // NoCommit returns the ErrNoLake for a store without a commit. It does not say to run: after a mistyped address, or while
 // a disk is not mounted, a run would begin another lake.
 func NoCommit(s store.Store) error {

@@ -230,6 +230,14 @@ func (e *PutError) Error() string { return e.Err.Error() }
 // Unwrap returns the store's error.
 func (e *PutError) Unwrap() error { return e.Err }
 
+// OfFeed returns the error of a step of a transaction with its feed. A PutError stays as it is: its file may be another feed's.
+func OfFeed(feed api.Feed, err error) error {
+	if put := (*PutError)(nil); err == nil || errors.As(err, &put) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", feed, err)
+}
+
 // Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
 // the transaction can only be closed.
 func (t *Transaction) Settle(ctx context.Context) error { return t.puts.Settle(ctx) }

@@ -270,7 +270,7 @@ func (s *replacing) Get(ctx context.Context, key string) (io.ReadCloser, error) 
 	return s.Store.Get(ctx, key)
 }
 
-// TestInspectWhileReplaced inspects a catalog that another run replaces meanwhile: what it shows and its rows are those of one catalog, so
+// TestInspectWhileReplaced inspects a catalog that another run replaces at the same time: what it shows and its rows are those of one catalog, so
 // that verify finds no damage.
 func TestInspectWhileReplaced(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package pull
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -171,14 +170,6 @@ func withoutFeed(feed api.Feed, err error) string {
 	return strings.TrimPrefix(err.Error(), feed.String()+": ")
 }
 
-// ofFeed returns an error with its feed. A file that could not be put may be another feed's: it names itself.
-func ofFeed(feed api.Feed, err error) error {
-	if put := (*load.PutError)(nil); errors.As(err, &put) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", feed, err)
-}
-
 // count copies the client's counts into the feed's.
 func (r *run) count(f *feedRun) {
 	c := r.Client.Counts(f.Feed)
@@ -189,28 +180,28 @@ func (r *run) count(f *feedRun) {
 }
 
 // decideAndWrite waits for a free worker, decides the feed's versions, and writes its files.
-func (r *run) decideAndWrite(ctx context.Context, f *feedRun) error {
+func (r *run) decideAndWrite(ctx context.Context, f *feedRun) (err error) {
 	if err := r.workers.Acquire(ctx, 1); err != nil {
 		return err
 	}
 	defer r.workers.Release(1)
+	defer func() { err = load.OfFeed(f.Feed, err) }()
 	began := r.Clock()
 	undecided, absent := f.FeedRun, f.resolved
 	absent.kept = slices.Clip(absent.kept)
 	if err := r.decide(f); err != nil {
-		return ofFeed(f.Feed, err)
+		return err
 	}
-	switch again, err := r.rereadBroken(ctx, f); {
-	case err != nil:
-		return ofFeed(f.Feed, err)
-	case again:
+	if again, err := r.rereadBroken(ctx, f); err != nil {
+		return err
+	} else if again {
 		f.FeedRun, f.resolved, f.decided = undecided, absent, decided{}
 		if err := r.decide(f); err != nil {
-			return ofFeed(f.Feed, err)
+			return err
 		}
 	}
 	if err := errors.Join(r.quarantine(ctx, f), r.writeRows(ctx, f)); err != nil {
-		return ofFeed(f.Feed, err)
+		return err
 	}
 	f.WriteMS = r.Clock().Sub(began).Milliseconds()
 	r.count(f)

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/load"
-	"dealflow/load/begun"
 	"dealflow/load/runs"
 	"dealflow/load/store"
 	"dealflow/load/verify/watchstore"
@@ -58,10 +57,7 @@ func (v *verifier) readLog(ctx context.Context) error {
 		if err := v.checkLost(ctx); err != nil || len(v.findings) > 0 {
 			return err
 		}
-		if err := begun.Check(ctx, v.store, 0); err != nil {
-			return err
-		}
-		return load.NoCommit(v.store)
+		return load.NoLake(ctx, v.store)
 	}
 	objects := objectReader{store: v.store, numbers: commits}
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commits, checkpoints))))

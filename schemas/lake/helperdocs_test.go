@@ -125,7 +125,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`landed tight end`" + ` is the lower end of the range of the step before. Its stage, and that of a step that is only a number, is that of the step's
   word: ` + "`guidance MS+95-100, final 95` is `FINAL`" + `.
 - All kinds of space count as equal. So do all dashes and minus signs, and small and capital letters. Square brackets are
-  dropped, ` + "`½` is `1/2`" + `. So are characters without a width, but for the soft hyphen.
+  dropped, ` + "`½` is `1/2`" + `. So are characters without a width, except the soft hyphen.
 - A comma before one or two digits is a decimal one in sizes, prices and percentages (` + "`EUR1,5bn`, `99,5`" + `). In spreads it may separate
   two: there it is one if a unit follows and one digit or quarters are after it (` + "`61,3bp`" + `), or percent (` + "`0,60%`" + `). A yield, a price or
   a multiple with three digits after a comma is below a thousand, so that the comma is a decimal one: ` + "`4,375%`" + `. A coupon with three is

@@ -129,8 +129,8 @@ func mostly(names map[string]int) []string {
 	return all
 }
 
-// TestRoles reads roles of bonds' banks as desks spell them, from the practice of the market: whoever keeps a book, leads or coordinates
-// is a lead; those who help them are not.
+// TestRoles reads roles of bonds' banks as desks spell them, from the practice of the market: a bank that keeps a book, leads or coordinates
+// is a lead; one that helps is not.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)

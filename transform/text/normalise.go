@@ -7,7 +7,7 @@ import (
 
 // Normalise trims a text and replaces each run of white space by one space, each dash or minus sign by "-", ± by "+/-",
 // ½ by " 1/2" after a digit and by 0.5 otherwise, × by "x", an arrow by "->", and a curly apostrophe by a straight one. It drops
-// square brackets, which desks write around what is indicative, characters without a width (but for a soft hyphen, which may be a
+// square brackets, which desks write around what is indicative, characters without a width (except a soft hyphen, which may be a
 // dash), a space inside parentheses, a full stop at the end, after a word, and marks of exclamation there. Case does not change,
 // except of letters with marks that are in words. If the text needs no rewriting, the result is a part of raw; otherwise it is appended to arena, and
 // grown is the longer arena. Normalising twice changes nothing.
