@@ -480,7 +480,7 @@ const isinLength = 12
 
 // numberedAlone skips an ISIN.
 func (s *scanner) numberedAlone() bool {
-	if len(s.rest) < isinLength || !isLetter(s.rest[0]) || !isLetter(s.rest[1]) || !isDigit(s.rest[isinLength-1]) {
+	if len(s.rest) < isinLength || !isLetter(s.rest[0]) || !isLetter(s.rest[1]) || !isDigit(s.rest[isinLength-1]) || currencyOf(s.rest[:3]) != nil { // EUR500000000
 		return false
 	}
 	digits := 0
