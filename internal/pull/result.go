@@ -62,7 +62,7 @@ func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
 // warnFeeds adds the warnings about single feeds.
 func (r *Result) warnFeeds(feeds []*feedRun) {
 	for i := range r.Feeds {
-		for _, text := range []string{missedWarning(&r.Feeds[i]), unprovedWarning(&r.Feeds[i], r.SnapshotDate)} {
+		for _, text := range []string{missedWarning(&r.Feeds[i]), unprovedWarning(&r.Feeds[i], r.SnapshotDate), r.Feeds[i].QuarantineWarning()} {
 			if text != "" {
 				r.warn(text)
 			}

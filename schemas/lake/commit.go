@@ -172,6 +172,14 @@ type FeedRun struct {
 // link is older than one that an earlier sync had already followed.
 const SyncMissedListed = 100
 
+// QuarantineWarning says for people that records of the feed could not be read; "" if all could.
+func (f *FeedRun) QuarantineWarning() string {
+	if f.Quarantined == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d records could not be read and are in quarantine; `dealflow quarantine list` shows them", f.Feed, f.Quarantined)
+}
+
 // DriftCount returns the sum of all counts of the feed's drift.
 func (f *FeedRun) DriftCount() int64 {
 	var n int64
