@@ -11,7 +11,17 @@ import (
 	"regexp"
 	"syscall"
 	"time"
+
+	"dealflow/load/store"
 )
+
+// checkOut refuses a file of --out in the lake's folder: it might replace one of the lake's.
+func checkOut(s store.Store, path string) error {
+	if path != "" && path != "-" && store.Contains(s, path) {
+		return usagef("--out %s: this is in the folder of the lake %s; name a file elsewhere", path, s.URL())
+	}
+	return nil
+}
 
 // writeFile replaces the file at path by what write writes. It keeps the file's permissions. If writing fails, the file is unchanged. A
 // link to a file stays, and the file is replaced. What is no regular file, such as a pipe, and what another program has opened, such

@@ -111,8 +111,21 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	if err := checkOut(l.Store(), o.out); err != nil {
+		return err
+	}
 	if o.safe {
-		return a.querySafely(ctx, l, o, statement)
+		err := a.querySafely(ctx, l, o, statement)
+		for range mostReplaced {
+			if !errors.Is(err, safesql.ErrReplaced) {
+				break
+			}
+			if l, err = a.openLake(ctx); err != nil {
+				return err
+			}
+			err = a.querySafely(ctx, l, o, statement)
+		}
+		return err
 	}
 	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
 		if err := checkOneAnswer(ctx, db, statement); err != nil {
@@ -124,6 +137,9 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		return writeFile(ctx, o.out, func(w io.Writer) error { return a.writeQuery(ctx, db, statement, o.format, w) })
 	}, statement)
 }
+
+// mostReplaced is how often a safe statement is begun again because its catalog was replaced before. A commit takes longer.
+const mostReplaced = 10
 
 // checkOneAnswer refuses a text with a SELECT statement before the last statement: DuckDB gives the answer of the last alone.
 // Statements of other kinds before it have no answer: SET VARIABLE day = '2026-01-07'; FROM …

@@ -64,7 +64,7 @@ func (a *app) querySafely(ctx context.Context, l *load.Lake, o queryOptions, sta
 	if err := file.FetchFor(ctx, statement); err != nil {
 		return err
 	}
-	query := safesql.Query{Statement: statement, Catalog: file.Path, Lake: file.Root()}
+	query := safesql.Query{Statement: statement, Catalog: file.Path, Commit: l.Log().Number, Lake: file.Root()}
 	write := func(out io.Writer) error {
 		if !isFile {
 			return runner.Write(ctx, query, o.format, out)

@@ -63,6 +63,9 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := checkOut(l.Store(), o.out); err != nil {
+		return err
+	}
 	data := &report.Data{Lake: l.Store().URL(), AsOf: asOf}
 	queries, err := reportQueries(data)
 	if err != nil {

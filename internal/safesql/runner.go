@@ -23,6 +23,10 @@ import (
 // ErrTime means that a statement was ended because its time was over.
 var ErrTime = errors.New("the statement was ended")
 
+// ErrReplaced means that the catalog's file could not be opened, or shows another commit than that of the query: another one may have its name
+// by now. Nothing was answered.
+var ErrReplaced = errors.New("the catalog was replaced before the statement began")
+
 // ErrSystem means that this system lacks what a statement needs to be run safely. It is an error before anything runs.
 var ErrSystem = errors.New("statements cannot be run safely here")
 
@@ -41,6 +45,7 @@ type Runner struct {
 type Query struct {
 	Statement string
 	Catalog   string // a file, which nothing changes while the statement runs
+	Commit    int64  // that the catalog must show; 0: any
 	Lake      string // the local folder with the lake's files
 }
 
@@ -100,7 +105,7 @@ func (r *Runner) run(ctx context.Context, q Query, j job, out io.Writer, use fun
 	if err := errors.Join(r.Supported(false), checkText(q.Statement)); err != nil {
 		return err
 	}
-	j.Statement, j.Without = q.Statement, r.without
+	j.Statement, j.Commit, j.Without = q.Statement, q.Commit, r.without
 	for path, to := range map[string]*string{q.Catalog: &j.Catalog, q.Lake: &j.Lake} {
 		if *to, err = filepath.Abs(path); err != nil {
 			return err
@@ -169,6 +174,8 @@ func (r *Runner) work(ctx context.Context, j job, files *confine.Files, out io.W
 		return fmt.Errorf("the statement's process broke down (%w); it may have needed too much memory: %s", ended, firstLine(said.text))
 	}
 	switch {
+	case how.Replaced:
+		return fmt.Errorf("%w: %s", ErrReplaced, how.Failed)
 	case how.Refused != "":
 		return &Refusal{Reason: how.Refused, At: how.At}
 	case how.Failed != "":

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -434,5 +435,33 @@ func testUnconfined(t *testing.T, f *fixture) {
 	info, err := os.Stat(filepath.Join(f.lake, "history", "evil.parquet"))
 	if err == nil && info.Size() > 0 {
 		t.Errorf("COPY wrote %d bytes", info.Size())
+	}
+}
+
+// TestReplacedCatalog asks a catalog that shows another commit than the caller's, and one that is gone: nothing is answered.
+func TestReplacedCatalog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	shows := f.query(`SELECT "commit" FROM catalog_info`)
+	var out strings.Builder
+	if err := f.Write(t.Context(), shows, "csv", &out); err != nil {
+		t.Fatal(err)
+	}
+	commit, err := strconv.ParseInt(strings.TrimSpace(strings.TrimPrefix(out.String(), "commit\n")), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows.Commit = commit
+	if err := f.Write(t.Context(), shows, "csv", io.Discard); err != nil {
+		t.Errorf("its own commit: %v", err)
+	}
+	other, gone := shows, shows
+	other.Commit++
+	gone.Catalog = filepath.Join(t.TempDir(), "gone")
+	for name, q := range map[string]Query{"another commit": other, "no file": gone} {
+		out.Reset()
+		if err := f.Write(t.Context(), q, "csv", &out); !errors.Is(err, ErrReplaced) || out.Len() > 0 {
+			t.Errorf("%s: got %q, %v; want ErrReplaced", name, out.String(), err)
+		}
 	}
 }

@@ -28,6 +28,7 @@ type Format func(*answer.Rows, io.Writer) error
 type job struct {
 	Statement string
 	Catalog   string // a file
+	Commit    int64  // that the catalog must show; 0: any
 	Lake      string // a local folder
 	Format    string // a name of a Format; Pages; Plans; Parquet
 	Rows      int64  // most rows; 0: all
@@ -51,6 +52,8 @@ type report struct {
 	Refused string // reason of a Refusal; "" for none
 	Failed  string // another error; "" for none
 	At      int    // byte of the statement that the error is about; -1 if it is not known
+
+	Replaced bool // Failed is an ErrReplaced
 }
 
 // Formats that safesql has itself.
@@ -82,7 +85,7 @@ func Serve(in io.Reader, out, result io.Writer, formats map[string]Format) error
 	case errors.As(err, &failure):
 		r.Failed, r.At = failure.Reason, failure.At
 	case err != nil:
-		r.Failed = err.Error()
+		r.Failed, r.Replaced = err.Error(), errors.Is(err, ErrReplaced)
 	}
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -107,11 +110,19 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, formats map[string]
 		}
 	}
 	db, err := sql.Open(ctx, j.Catalog, j.Lake)
+	if err != nil && j.Commit > 0 {
+		return fmt.Errorf("%w: %w", ErrReplaced, err)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1) // the settings of a further connection could not be set
+	if shown := int64(0); j.Commit > 0 {
+		if err := db.QueryRowContext(ctx, `SELECT "commit" FROM catalog_info`).Scan(&shown); err != nil || shown != j.Commit {
+			return errors.Join(fmt.Errorf("%w: it shows commit %d, want %d", ErrReplaced, shown, j.Commit), err)
+		}
+	}
 	// Errors have their place as a number then: see failureOf.
 	if _, err := db.ExecContext(ctx, "SET errors_as_json = true"); err != nil {
 		return err

@@ -226,6 +226,8 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/deals?kind=price", "", "", 400, "priced, expected"},
 		{"/deals?priced_from=yesterday", "", "", 400, "2026-01-05"},
 		{"/deals?page=0", "", "", 400, "page=0"},
+		{"/deals?q=%ff", "", "", 400, "want UTF-8"},
+		{"/deals?q=a%00", "", "", 400, "without U&#43;0000"},
 		{"/deals?market=IG&market=HY", "", "", 400, "once"},
 		{"/deals?sort=name;drop", "", "", 400, "address cannot be read"},
 		{"/deals/bond/ig/priced/999999", "", "", 404, "No deal 999999"},

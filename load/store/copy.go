@@ -15,12 +15,22 @@ func Overlap(x, y Store) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// place returns the address of a store; of a folder, which need not exist yet, the path without symbolic links.
+// Contains says whether a path, which need not exist yet, is in the local folder of a store's objects. Symbolic links are followed.
+func Contains(s Store, path string) bool {
+	path, err := filepath.Abs(path)
+	return err == nil && LocalPath(s) != "" && strings.HasPrefix(withoutLinks(path)+"/", strings.TrimSuffix(place(s), "/")+"/")
+}
+
+// place returns the address of a store; of a folder, the path without symbolic links.
 func place(s Store) string {
-	path := LocalPath(s)
-	if path == "" {
-		return s.URL()
+	if path := LocalPath(s); path != "" {
+		return withoutLinks(path)
 	}
+	return s.URL()
+}
+
+// withoutLinks returns an absolute path without symbolic links. Its end need not exist.
+func withoutLinks(path string) string {
 	for above, below := path, ""; ; above, below = filepath.Dir(above), filepath.Join(filepath.Base(above), below) {
 		found, err := filepath.EvalSymlinks(above)
 		if err == nil {

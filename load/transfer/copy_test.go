@@ -244,6 +244,31 @@ func TestNewCopyIsResumed(t *testing.T) {
 	}
 }
 
+// TestCopiesSideBySide copies a lake to one new place twice at the same time, as a person and a schedule may: both end well, and the copy is
+// one lake.
+func TestCopiesSideBySide(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	for night := range 3 {
+		b.WriteAll(world.Priced, 1, 4, fmt.Sprintf(`"message":"night %d"`, night))
+		w.Night(t, night)
+	}
+	for range 10 {
+		to := world.Folder(t, filepath.Join(t.TempDir(), "copy"))
+		failed := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: to, Memory: testkit.Allocator(t)})
+				failed <- err
+			}()
+		}
+		if err := errors.Join(<-failed, <-failed); err != nil {
+			t.Error(err)
+		}
+		world.WantSound(t, to)
+	}
+}
+
 // TestCopyUntil copies up to each commit: the copy answers as the lake did then.
 func TestCopyUntil(t *testing.T) {
 	t.Parallel()

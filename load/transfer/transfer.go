@@ -104,21 +104,18 @@ func (t *transfer) begin(ctx context.Context) error {
 	if err != nil || first {
 		return err
 	}
-	found, err := begun.Read(ctx, t.To)
-	switch {
-	case err != nil:
+	if marked, err := t.isMarked(ctx); err != nil || marked {
 		return err
-	case found != nil && (found.From != t.From.URL() || found.Command != t.command):
-		return fmt.Errorf("the new lake was begun by `dealflow %s` from %s, not by this command from this lake; name an empty folder or prefix", found.Command, found.From)
-	case found != nil:
-		return nil
 	}
 	for object, err := range t.To.List(ctx, "") {
 		if err != nil {
 			return err
 		}
 		if strings.HasPrefix(object.Key, store.ProbePrefix) {
-			continue // of an earlier call whose probe could not delete it
+			continue // of an earlier call whose probe could not delete it, or of one beside this
+		}
+		if marked, err := t.isMarked(ctx); err != nil || marked {
+			return err // by another call since
 		}
 		return fmt.Errorf("the new lake's folder is not empty: it contains %s; name an empty folder or prefix", object.Key)
 	}
@@ -126,7 +123,20 @@ func (t *transfer) begin(ctx context.Context) error {
 		return err
 	}
 	mark := begun.Mark{Command: t.command, From: t.From.URL()}
-	return mark.Write(ctx, t.To, store.CreateOnly)
+	if err = mark.Write(ctx, t.To, store.CreateOnly); errors.Is(err, store.ErrExists) {
+		_, err = t.isMarked(ctx)
+	}
+	return err
+}
+
+// isMarked says whether a call of this command has begun to make the target from this source. A target that another command has begun
+// is an error. Two calls side by side make one lake: each takes what the other has put.
+func (t *transfer) isMarked(ctx context.Context) (bool, error) {
+	found, err := begun.Read(ctx, t.To)
+	if err == nil && found != nil && (found.From != t.From.URL() || found.Command != t.command) {
+		err = fmt.Errorf("the new lake was begun by `dealflow %s` from %s, not by this command from this lake; name an empty folder or prefix", found.Command, found.From)
+	}
+	return found != nil, err
 }
 
 // findMade finds the commits that are in the target from the first on, and compares the last of them. It says whether
@@ -293,6 +303,8 @@ func (t *transfer) copyFiles(ctx context.Context) error {
 			defer room.Release(weight)
 			err := t.copyFile(ctx, file, to)
 			switch {
+			case errors.Is(err, store.ErrExists):
+				return nil // another call has put it since the listing: its name is of the run that made it
 			case errors.Is(err, store.ErrNotFound) && needed:
 				return fmt.Errorf("%w: commit %d needs %s: %w; run `dealflow verify` on the source", ErrGone, t.result.Commits, file.Path, err)
 			case errors.Is(err, store.ErrNotFound):

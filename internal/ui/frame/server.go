@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/login"
@@ -556,6 +557,9 @@ func query(r *http.Request, known []string) (url.Values, error) {
 		}
 		if len(all) > 1 {
 			return nil, Errorf(http.StatusBadRequest, "the parameter %q is there %d times, want it once", name, len(all))
+		}
+		if text := strings.Join(all, ""); !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return nil, Errorf(http.StatusBadRequest, "%s=%q: want UTF-8 without U+0000", name, text)
 		}
 	}
 	return values, nil

@@ -103,11 +103,7 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, publish f
 		return err
 	}
 	folder := filepath.Dir(name)
-	if err := makeFolder(folder); err != nil {
-		return err
-	}
-	// The file gets the permissions that the process's umask leaves: a group may share a lake.
-	temp, err := os.OpenFile(filepath.Join(folder, store.TempPrefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	temp, err := createTemp(folder)
 	if err != nil {
 		return err
 	}
@@ -124,6 +120,23 @@ func (d *Dir) put(ctx context.Context, key string, body io.ReadSeeker, publish f
 	}
 	return syncFolder(folder)
 }
+
+// createTemp creates a temporary file in a folder, and the folder if need be. A deletion may remove an empty folder at any time until the file is in it.
+// The file gets the permissions that the process's umask leaves: a group may share a lake.
+func createTemp(folder string) (temp *os.File, err error) {
+	for range triesToCreate {
+		if err = makeFolder(folder); err == nil {
+			temp, err = os.OpenFile(filepath.Join(folder, store.TempPrefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return temp, err
+}
+
+// triesToCreate is more often than a folder is removed while a file is created in it: a deletion removes each folder once.
+const triesToCreate = 100
 
 // fill writes body to the file, makes it durable, and closes it.
 func fill(ctx context.Context, file *os.File, body io.Reader) error {
@@ -360,11 +373,22 @@ func (d *Dir) Delete(ctx context.Context, keys ...string) error {
 		if err == nil {
 			err = os.Remove(name)
 		}
+		if err == nil {
+			d.removeEmpty(filepath.Dir(name))
+		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			faults = append(faults, fmt.Errorf("delete %s: %w", key, err))
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// removeEmpty removes the folders of partitions (day=…, mkt=…) from this one up that have become empty: a lake has a hundred more of them each
+// night. Another command may remove them, or put a file into them, at the same time. A link to a folder elsewhere stays.
+func (d *Dir) removeEmpty(folder string) {
+	for folder != d.root && strings.Contains(filepath.Base(folder), "=") && syscall.Rmdir(folder) == nil {
+		folder = filepath.Dir(folder)
+	}
 }
 
 // contextReader fails with the context's error after the context has ended.

@@ -2,6 +2,7 @@ package dirstore_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,5 +135,60 @@ func TestLinkedRoot(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(target, "history", unfinished)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the unfinished file is left: %v", err)
+	}
+}
+
+// TestDeleteRemovesEmptyPartitions deletes the files of partitions: their folders go with the last file, and others stay.
+func TestDeleteRemovesEmptyPartitions(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(t.TempDir(), "lake=1")
+	d, err := dirstore.New(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "t"), 0o777), os.Symlink(elsewhere, filepath.Join(root, "t/mkt=EM"))); err != nil {
+		t.Fatal(err)
+	}
+	keys := []string{"t/mkt=IG/day=1/a", "t/mkt=IG/day=2/a", "t/mkt=IG/day=2/b", "t/mkt=HY/day=1/a", "t/mkt=EM/a", "c/1", "top"}
+	for _, key := range keys {
+		if err := d.Put(t.Context(), key, strings.NewReader(key), store.CreateOnly); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Delete(t.Context(), "t/mkt=IG/day=1/a", "t/mkt=IG/day=2/a", "t/mkt=HY/day=1/a", "t/mkt=EM/a", "c/1", "top", "t/mkt=LL/day=1/absent"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"t/mkt=IG/day=1": false, "t/mkt=IG/day=2": true, "t/mkt=HY": false, "t": true, "t/mkt=EM": true, "c": true, "": true} {
+		if _, err := os.Lstat(filepath.Join(root, path)); (err == nil) != want {
+			t.Errorf("%q exists: %t, want %t", path, err == nil, want)
+		}
+	}
+	if _, err := os.Stat(elsewhere); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPutWhileDeleted puts files into a partition whose last file is deleted at the same time: each is there.
+func TestPutWhileDeleted(t *testing.T) {
+	t.Parallel()
+	d, err := dirstore.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const files = 300
+	key := func(writer, n int) string { return fmt.Sprintf("t/mkt=IG/day=1/%d-%d", writer, n) }
+	failed := make(chan error)
+	for writer := range 2 {
+		go func() {
+			var faults []error
+			for n := range files {
+				faults = append(faults, d.Put(t.Context(), key(writer, n), strings.NewReader("x"), store.CreateOnly), d.Delete(t.Context(), key(writer, n)))
+			}
+			failed <- errors.Join(faults...)
+		}()
+	}
+	if err := errors.Join(<-failed, <-failed); err != nil {
+		t.Error(err)
 	}
 }
