@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -190,6 +191,25 @@ func TestAPIWithoutDate(t *testing.T) {
 	} {
 		if code, out := m.exitOf(t, settings, c.args...); code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%v ends with %d, want %d and %q:\n%s", c.args, code, c.code, c.want, out)
+		}
+	}
+}
+
+// TestHangup closes the terminal of a command: it cleans up and ends as after other signals.
+func TestHangup(t *testing.T) {
+	m := newStalling(t)
+	work := t.TempDir()
+	r := m.stall(t, []string{"DEALFLOW_LAKE=" + filepath.Join(t.TempDir(), "lake"), "DEALFLOW_WORK_DIR=" + work}, "run", "--feeds", "bond/ig/priced")
+	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	<-r.ended
+	if code := r.cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(r.output.String(), "ended by a signal (hangup") {
+		t.Errorf("exit code %d, want 130:\n%s", code, r.output.String())
+	}
+	for _, left := range workFolders(t, work) {
+		if strings.Contains(left, "dealflow-work-") {
+			t.Errorf("left %s", left)
 		}
 	}
 }

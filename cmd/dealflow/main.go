@@ -17,7 +17,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // the terminal or the connection was closed; nohup ignores it
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	// A write to stdout or stderr whose reader has gone is an error then, and does not end the process. signal.Ignore would be
 	// inherited by hooks.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"dealflow/schemas/api"
@@ -18,11 +21,22 @@ func (a *app) checkProxy(base api.Base) error {
 		name = "https_proxy"
 	}
 	proxy := a.getenv(name)
+	if proxy == "" {
+		return nil
+	}
 	if !strings.Contains(proxy, "://") {
 		proxy = "http://" + proxy
 	}
-	if _, err := url.Parse(proxy); err != nil {
+	found, err := url.Parse(proxy)
+	if err != nil || !isProxy(found) {
 		return usagef("%s: it cannot be understood, and is not shown, because it may have a password: want http://host:port, with %%25 for a %% in a password", name)
 	}
 	return nil
+}
+
+// isProxy reports whether an address can be that of a proxy: the standard library connects to anything, such as port 0, or takes another scheme
+// for http.
+func isProxy(u *url.URL) bool {
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, strings.ToLower(u.Scheme)) && u.Hostname() != "" && strings.Trim(u.Path, "/") == "" && err == nil && port > 0
 }

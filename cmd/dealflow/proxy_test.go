@@ -17,6 +17,8 @@ func TestProxyIsUnderstood(t *testing.T) {
 		{"HTTPS_PROXY=http://user:canary%er2@127.0.0.1:1", "https://api.test", 2}, {"https_proxy=http://127.0.0.1:canary", "https://api.test", 2},
 		{"HTTPS_PROXY=http://user:canary%25er2@127.0.0.1:1", "https://api.test", 1}, {"HTTPS_PROXY=127.0.0.1:1", "https://api.test", 1},
 		{"HTTPS_PROXY=http://user:canary%er2@127.0.0.1:1", m.url + "/none", 4},
+		{"HTTPS_PROXY=htp://127.0.0.1:1", "https://api.test", 2}, {"HTTPS_PROXY=http://", "https://api.test", 2}, {"HTTPS_PROXY=http:/127.0.0.1:1", "https://api.test", 2},
+		{"HTTPS_PROXY=http//proxy:3128", "https://api.test", 2}, {"HTTPS_PROXY=127.0.0.1:0", "https://api.test", 2}, {"HTTPS_PROXY=socks5://127.0.0.1:1/", "https://api.test", 1},
 	} {
 		name, _, _ := strings.Cut(c.variable, "=")
 		code, out := m.exitOf(t, []string{c.variable, lake}, "run", "--api", c.api, "--attempts", "1")

@@ -159,7 +159,11 @@ func (p *publication) tables(ctx context.Context, before *Published, kept []int6
 			return nil
 		})
 	}
-	return made, errors.Join(group.Wait(), p.puts.Wait())
+	err, unput := group.Wait(), p.puts.Wait()
+	if unput != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return made, unput // a table whose object could not be put has ended the others
+	}
+	return made, errors.Join(err, unput)
 }
 
 // builders returns a builder for each table, in the order of Tables.

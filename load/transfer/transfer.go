@@ -112,7 +112,7 @@ func (t *transfer) begin(ctx context.Context) error {
 			return err
 		}
 		if strings.HasPrefix(object.Key, store.ProbePrefix) {
-			continue // of an earlier call whose probe could not delete it, or of one beside this
+			continue // of an earlier call whose probe could not delete it, or of one next to this
 		}
 		if marked, err := t.isMarked(ctx); err != nil || marked {
 			return err // by another call since
