@@ -165,7 +165,7 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 			r.Reconciled = No
 		case r.Reconciled == Unknown && ahead.oneOf(reconciledWords...):
 			r.Reconciled = Yes
-		case inside && ahead.peak(column, r):
+		case inside && !list.open && ahead.peak(column, r):
 		case r.IncludesJLM == Unknown && !least && ahead.plusLeads(column, r), r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
 		case !r.Cover.Set && ahead.coverAfter(r):
 		case q.after(&ahead):
@@ -189,7 +189,7 @@ func (s *scanner) peak(column []byte, r *Reading) bool {
 	if v != yes || !most.Lo.Set || !r.Main.Lo.Set || !r.Main.Hi.less(most.Lo) || named != nil && string(named) != string(r.Currency) {
 		return false
 	}
-	return s.skipTo(ahead)
+	return !ahead.end() && ahead.rest[0] == ')' && s.skipTo(ahead)
 }
 
 // plusLeads reads the orders of the joint lead managers that are not in the number before: + JLM 200m. In EUR2bn+ incl. 150m JLM the plus says

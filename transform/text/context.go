@@ -28,36 +28,45 @@ const (
 // inContext returns a function that reads a text as a grammar does: first complete, then without remarks about other topics,
 // then as steps. A text that none of them reads keeps the first result.
 func inContext(g grammar) Func {
-	return func(text []byte, siblings Siblings, r *Reading) {
-		if g.read(text, siblings, r); !isStatus(r, statusUnparsed) || !g.mayHaveContext(text) {
-			return
-		}
-		unread := *r
-		if g.kind == orderSteps && saysAny(text, sizeWords) { // EUR500m WNG: the deal's size
-			return
-		}
-		if g.others&aboutTenor == 0 && (hasTranches(text) || hasYears(text)) { // 5yr bullet, 7yr amort
-			return
-		}
-		g := g
-		if g.steps = g.steps && !hasTranches(text) && (!g.isOther() || !saysAny(text, spreadWords)); g.steps {
-			switch g.chain(text, siblings, r, false) {
-			case yes:
-				return
-			case ambiguous:
-				*r = unread
-				return
-			}
-		}
-		if g.kind == marginAlone && g.readRest(text, core(text, g.others&^aboutPrice, siblings.Currency), siblings, r) { // S+350 at 99 (YTM 9.25%): the price has a column
-			return
-		}
-		rest := core(text, g.others, siblings.Currency)
-		if g.readRest(text, rest, siblings, r) || g.steps && (g.latest(text, siblings, r) || len(rest) < len(text) && (g.chain(rest, siblings, r, false) == yes || g.latest(rest, siblings, r))) {
-			return
-		}
-		*r = unread
+	return func(text []byte, siblings Siblings, r *Reading) { g.readText(text, siblings, r) }
+}
+
+func (g grammar) readText(text []byte, siblings Siblings, r *Reading) {
+	if g.read(text, siblings, r); !isStatus(r, statusUnparsed) || !g.mayHaveContext(text) {
+		return
 	}
+	unread := *r
+	if g.kind == orderSteps && saysAny(text, sizeWords) { // EUR500m WNG: the deal's size
+		return
+	}
+	if g.others&aboutTenor == 0 && (hasTranches(text) || hasYears(text)) || g.others&aboutTenor != 0 && hasStructures(text) { // 5yr bullet, 7yr amort; 6NC5 / 11NC10
+		return
+	}
+	if bare := withoutLabels(text, g.others); len(bare) < len(text) {
+		*r = Reading{}
+		if g.readText(bare, siblings, r); !r.hasNumber() && !isStatus(r, statusAmbiguous) {
+			*r = unread
+		}
+		return
+	}
+	if g.steps = g.steps && !hasTranches(text) && (!g.isOther() || !saysAny(text, spreadWords)); g.steps {
+		switch g.chain(text, siblings, r, false) {
+		case yes:
+			return
+		case ambiguous:
+			*r = unread
+			return
+		}
+	}
+	if v := g.readCore(text, siblings, r); v == yes {
+		return
+	} else if v == no && g.steps {
+		rest := core(text, g.others, siblings.Currency)
+		if g.latest(text, siblings, r) || len(rest) < len(text) && (g.chain(rest, siblings, r, false) == yes || g.latest(rest, siblings, r)) {
+			return
+		}
+	}
+	*r = unread
 }
 
 // spreadWords are words of the final stage that name a spread.
@@ -81,28 +90,53 @@ func (r *Reading) hasNumber() bool {
 	return isStatus(r, statusOK) || isStatus(r, statusRange) || isStatus(r, statusYield)
 }
 
-// readCore reads a text without its remarks. It returns false if there are none, or the rest is not read.
-func (g *grammar) readCore(text []byte, siblings Siblings, r *Reading) bool {
-	return g.readRest(text, core(text, g.others, siblings.Currency), siblings, r)
+// readCore reads a text without its remarks, of which it leaves out as few as it can: of MS+1.5%/1.75%, 5yr the second number is no yield. The
+// verdict is no if there are none, or no rest is read, and ambiguous if a rest must not be read.
+func (g *grammar) readCore(text []byte, siblings Siblings, r *Reading) verdict {
+	body := withoutLead(text, g.others, siblings.Currency)
+	if v := g.readRest(text, body, siblings, r); v != no {
+		return v
+	}
+	for i := len(body) - 1; i > 0; i-- {
+		if !remarksFrom(body, i, g.others, siblings.Currency) {
+			continue
+		}
+		if v := g.readRest(text, bytes.TrimRight(body[:i], " "), siblings, r); v != no {
+			return v
+		}
+	}
+	return no
 }
 
-// readRest reads the rest of a text that is left without its remarks.
-func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) bool {
+// readRest reads the rest of a text that is left without its remarks. The verdict is no if the rest is not read, and ambiguous if it must not be.
+func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) verdict {
 	if len(rest) == len(text) {
-		return false
+		return no
 	}
-	if g.sized && hasOtherTenor(text, rest) {
-		return false
+	if *r = (Reading{}); g.sized && hasOtherTenor(text, rest) {
+		return ambiguous
 	}
-	*r = Reading{}
 	g.read(rest, siblings, r)
+	switch {
+	case g.staged && r.Stage != nil && endsWithStage(rest): // guidance 7%, priced at par
+		return no
+	case isStatus(r, statusAmbiguous), r.hasNumber() && !g.mayRead(text, rest, r):
+		return ambiguous
+	case r.hasNumber():
+		return yes
+	}
+	return no
+}
+
+// mayRead reports whether what was read in the rest of a text may be the text's reading.
+func (g *grammar) mayRead(text, rest []byte, r *Reading) bool {
 	if isStatus(r, statusYield) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.25% / 8%: two yields
 		return false
 	}
 	if (r.Main.isRange() || r.Yield.isRange()) && saysAny(text, trancheWords) { // MS+95/105, dual tranche
 		return false
 	}
-	if g.kind == spreadAlone && r.Main.Lo.Set && r.Benchmark == nil && !bytes.HasPrefix(text, rest) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.625% (+12.5bp): how far the yield has moved?
+	if g.kind == spreadAlone && r.Main.Lo.Set && r.Benchmark == nil && r.Main.Hi.less(leastNextToYield) && !bytes.HasPrefix(text, rest) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.625% (+12.5bp): how far the yield has moved?
 		return false
 	}
 	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)
@@ -117,11 +151,11 @@ func (g *grammar) readRest(text, rest []byte, siblings Siblings, r *Reading) boo
 	if r.Fee.Set && saysAny(text, annualWords) { // par + 25bp fee p.a.: not up front
 		return false
 	}
-	if g.staged && r.Stage != nil && endsWithStage(rest) { // guidance 7%, priced at par
-		return false
-	}
-	return r.hasNumber()
+	return true
 }
+
+// leastNextToYield is the least spread without its benchmark that is read after a yield. A smaller one may be how far the yield has moved.
+var leastNextToYield = whole(50)
 
 // hasOtherTenor reports whether a text has another tenor than the one with which its rest begins: 5yr EUR500m 18m.
 func hasOtherTenor(text, rest []byte) bool {

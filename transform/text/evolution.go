@@ -129,18 +129,19 @@ func (s *scanner) stageAfter() []byte {
 
 // talk reads a spread or a yield, and the qualities after it.
 func (s *scanner) talk(currency []byte, r *Reading) verdict {
-	if named := *s; named.oneOf("spread") { // Spread MS+37,5bp
+	named := *s
+	isSpread := named.oneOf("spread") // Spread MS+37,5bp; but not 5.25%
+	if isSpread {
 		named.char(':')
-		if named.space(); !named.end() {
-			*s = named
-		}
+		named.space()
+		*s = named
 	}
 	about := s.about()
 	v := s.spread(currency, r)
 	if v == no {
 		v = s.bareSpread(r)
 	}
-	if v == no {
+	if v == no && !isSpread {
 		v = s.yieldTalk(r)
 	}
 	if v != yes {

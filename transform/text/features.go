@@ -43,12 +43,16 @@ var features = []struct {
 	{[]string{"transition"}, []byte("TRANSITION"), label},
 }
 
-// rankWords are the words of all ranks.
+// rankWords are the words of all ranks, except sub, which may be a limit.
 var rankWords = func() (all []string) {
 	var r Reading
 	for _, f := range features {
 		if f.place(&r) == &r.Rank {
-			all = append(all, f.words...)
+			for _, word := range f.words {
+				if word != "sub" {
+					all = append(all, word)
+				}
+			}
 		}
 	}
 	return all

@@ -13,6 +13,9 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	if begins(text, "- ") || v == yes && !mostBelow.less(r.Main.Lo) { // a dash, or a minus?
 		v = ambiguous
 	}
+	if v == yes && bytes.Contains(text, []byte("/")) && r.Main.Point.Set && hasPart(text) && !r.Main.Point.isMultipleOf(powers[scale]) { // S+325 1/2: of a point of discount?
+		v = ambiguous
+	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && priceBounds.containAll(&r.Issue) {
 		r.Status = statusOf(&r.Main)
 		return
@@ -61,14 +64,50 @@ func (s *scanner) facility() {
 				ahead = number
 			}
 		}
-		if ahead.char(' ') {
-			*s = ahead
+		if ahead.char(' ') && !ahead.end() {
+			if ahead.rest[0] != '-' && ahead.rest[0] != '/' {
+				*s = ahead
+			}
 			return
 		}
 		if !ahead.char('/') {
 			return
 		}
 	}
+}
+
+// hasPart reports whether a text has a fraction after a number: 325 1/2.
+func hasPart(text []byte) bool {
+	for i := 1; i < len(text); i++ {
+		s := scanner{text[i:]}
+		if _, found := s.partOfPoint(); found && isDigit(text[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofOneTranche returns a function that takes no range from a text which names two tranches: TLA/RCF E+225/250.
+func ofOneTranche(read Func) Func {
+	return func(text []byte, siblings Siblings, r *Reading) {
+		if read(text, siblings, r); isStatus(r, statusRange) && namesFacilities(text) {
+			*r = Reading{Status: statusAmbiguous}
+		}
+	}
+}
+
+// namesFacilities reports whether a text names two tranches of a loan.
+func namesFacilities(text []byte) bool {
+	n := 0
+	for i := range text {
+		if i > 0 && (isLetter(text[i-1]) || isDigit(text[i-1])) {
+			continue
+		}
+		if s := (scanner{text[i:]}); s.oneOf(facilityWords...) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // marginWords are names of a margin before it.

@@ -6,40 +6,57 @@ import "bytes"
 // than the text's column: MS+72-75, size 500 no grow. It returns the text itself if there are none, and never an empty text.
 // A part of which no word says what it is stays, and then the text is not read.
 func core(text []byte, others topics, currency []byte) []byte {
-	s, before := scanner{text}, others
-	if others&aboutCoupon == 0 { // T+95 (4.5%): the yield rather than the coupon
-		before &^= aboutSpread
-	}
-	before &^= aboutCurve // ASW+88 / Z+91: which one?
-	for s.label(others) {
-		text = s.rest
-	}
-	if stage := s; stage.stageWord() == nil && s.remarksBefore(before, currency) {
-		text = s.rest
-	}
+	text = withoutLead(text, others, currency)
 	for i := 1; i < len(text); i++ {
-		if text[i] != ' ' && !isSeparator(text, i) || isSeparator(text, i-1) && text[i] != '(' {
-			continue
-		}
-		after, topics := scanner{text[i:]}, others
-		if i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1]) && text[i] != ' ' { // T+168/5.75%, but not T+1,025
-			if topics &= aboutYields | aboutPrice; text[i] == ',' {
-				continue
-			}
-		}
-		if text[i] == ' ' && (after.mayBeBefore(text[:i], others) || others&aboutSpread == 0 && others&aboutTerms != 0 && endsWithStage(text[:i]) && after.integerNext()) {
-			continue
-		}
-		if after.remarksAfter(topics, currency) {
-			end := i
-			for end > 0 && text[end-1] == ' ' {
-				end--
-			}
-			return text[:end]
+		if remarksFrom(text, i, others, currency) {
+			return bytes.TrimRight(text[:i], " ")
 		}
 	}
 	return text
 }
+
+// withoutLabels returns a text without the labels before its price.
+func withoutLabels(text []byte, others topics) []byte {
+	s := scanner{text}
+	for s.label(others) {
+	}
+	return s.rest
+}
+
+// withoutLead returns a text without the remarks before its main part.
+func withoutLead(text []byte, others topics, currency []byte) []byte {
+	if others&aboutCoupon == 0 { // T+95 (4.5%): the yield rather than the coupon
+		others &^= aboutSpread
+	}
+	others &^= aboutCurve // ASW+88 / Z+91: which one?
+	s := scanner{text}
+	if stage := s; stage.stageWord() == nil && s.remarksBefore(others, currency) {
+		return s.rest
+	}
+	return text
+}
+
+// remarksFrom reports whether a text has nothing but remarks from a place on, and a separator or a space there.
+func remarksFrom(text []byte, i int, others topics, currency []byte) bool {
+	if text[i] != ' ' && !isSeparator(text, i) || isSeparator(text, i-1) && text[i] != '(' {
+		return false
+	}
+	if before := bytes.TrimRight(text[:i], " "); len(before) > 4 && begins(before[len(before)-4:], "144a") && saysAny(text[i:], regulationWords) { // 144A / Reg S is one remark
+		return false
+	}
+	after, topics := scanner{text[i:]}, others
+	if i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1]) && text[i] != ' ' { // T+168/5.75%, but not T+1,025
+		if topics &= aboutYields | aboutPrice; text[i] == ',' {
+			return false
+		}
+	}
+	if text[i] == ' ' && (after.mayBeBefore(text[:i], others) || others&aboutSpread == 0 && others&aboutTerms != 0 && endsWithStage(text[:i]) && after.integerNext()) {
+		return false
+	}
+	return after.remarksAfter(topics, currency)
+}
+
+var regulationWords = []string{"reg s", "regs"}
 
 // label skips what a text says before its price without a separator, and which says by its form what it is: the time of day, who may buy, the
 // structure. 10:05 IPT MS+90a, 11NC6 T2 MS+205.
@@ -48,18 +65,21 @@ func (s *scanner) label(others topics) bool {
 		return false
 	}
 	ahead := *s
-	if _, timed := ahead.clock(); timed && others&aboutTime != 0 {
-		if ahead.has(" - ") || ahead.char(' ') {
-			return !ahead.end() && s.skipTo(ahead)
+	_, timed := ahead.clock()
+	if timed = timed && others&aboutTime != 0; timed && ahead.isSaid(aboutEverything) { // 11:30 CET: T+95
+		return false
+	}
+	if timed && ahead.has(" - ") {
+		return s.skipTo(ahead)
+	}
+	if !timed {
+		ahead = *s
+		structure := others&aboutTerms != 0 && others&aboutTenor != 0 && ahead.structureAlone()
+		if !structure && (others&aboutOffer == 0 || !ahead.oneOf("144a/regs", "144a/reg s", "144a")) {
+			return false
 		}
-		return false
 	}
-	ahead = *s
-	structure := others&aboutTerms != 0 && others&aboutTenor != 0 && ahead.structureAlone()
-	if !structure && (others&aboutOffer == 0 || !ahead.oneOf("144a/regs", "144a/reg s", "144a")) {
-		return false
-	}
-	return ahead.char(' ') && !ahead.end() && s.skipTo(ahead)
+	return ahead.char(' ') && !ahead.end() && ahead.rest[0] != '-' && !isSeparator(ahead.rest, 0) && s.skipTo(ahead)
 }
 
 // mayBeBefore reports whether the word after a space may say what the number before it is, rather than the one after it: 50bp floor 325bp,
@@ -185,6 +205,9 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 		if another := *s; joined && (another.tenorAlone() || another.rateAlone()) { // T+95 & 8yr: another tranche
 			return false
 		}
+		if joined {
+			others &^= aboutPremium // MS+80 plus 5bp NIP: 85?
+		}
 		if !s.remark(others, separated || open, currency) {
 			return false
 		}
@@ -290,6 +313,7 @@ func (s *scanner) wordless(others topics, separated bool, currency []byte) bool 
 		c == '9' && separated && others&aboutPrice != 0 && s.exactPriceAlone(),
 		others&aboutMove != 0 && s.move(),
 		(c == 's' || c == 't') && others&aboutTime != 0 && s.settlementAlone(),
+		c == 'r' && others&aboutRates != 0 && s.resetAlone(currency),
 		others&aboutSecurity != 0 && s.numberedAlone(),
 		(isDigit(c) || c == 'p') && others&aboutTerms != 0 && others&aboutTenor != 0 && s.structureAlone(),
 		number && separated && others&aboutYield != 0 && s.rateAlone(),
@@ -330,7 +354,6 @@ func (s *scanner) quantity() bool {
 		ahead.rest = ahead.rest[1:]
 		ahead.count()
 	}
-	ahead.upperEnd()
 	if !ahead.unit(basisPoints) && !ahead.unit(percent) && !ahead.char('x') && !ahead.char('+') {
 		if !ahead.char('-') {
 			ahead.space()
@@ -340,17 +363,6 @@ func (s *scanner) quantity() bool {
 	ahead.char('-')
 	ahead.space()
 	return s.skipTo(ahead)
-}
-
-// upperEnd skips the upper end of a range of whole numbers: the -7 of 5-7bp.
-func (s *scanner) upperEnd() {
-	ahead := *s
-	if !ahead.char('-') {
-		return
-	}
-	if _, n := ahead.count(); n > 0 && n <= 3 {
-		*s = ahead
-	}
 }
 
 // timesNext skips a sign of multiplication before a number.
@@ -425,7 +437,7 @@ func (s *scanner) anotherNext(before []byte) bool {
 func (s *scanner) rateAlone() bool {
 	ahead := *s
 	_, v := ahead.yield()
-	return v == yes && !ahead.isSaid() && s.skipTo(ahead)
+	return v == yes && !ahead.isSaid(aboutEverything&^aboutYields) && s.skipTo(ahead)
 }
 
 // timeAlone skips a time of day: (10:15).
@@ -464,7 +476,7 @@ func (s *scanner) settlementAlone() bool {
 	if !ahead.has("t+") {
 		return false
 	}
-	if _, n := ahead.count(); n == 0 || n > 2 {
+	if days, n := ahead.count(); n == 0 || days > mostSettlement {
 		return false
 	}
 	if after := ahead; !before && (!after.char(' ') || !after.oneOf("settlement", "settle", "settles")) {
@@ -472,8 +484,11 @@ func (s *scanner) settlementAlone() bool {
 	} else if !before {
 		ahead = after
 	}
-	return ahead.remarkEnds() && s.skipTo(ahead)
+	return (ahead.end() || ahead.rest[0] == ')' || isSeparator(ahead.rest, 0)) && s.skipTo(ahead)
 }
+
+// mostSettlement is the greatest number of business days to a settlement. More of them are a spread: T+95.
+const mostSettlement = 15
 
 // isinLength is the length of an ISIN: two letters for a country, nine letters or digits, and a digit.
 const isinLength = 12
@@ -502,7 +517,10 @@ func (s *scanner) structureAlone() bool {
 	if !ahead.perpetual() && !ahead.ends(&r) || !ahead.call(&r) || !ahead.remarkEnds() {
 		return false
 	}
-	if ranked := ahead; ranked.char(' ') && ranked.oneOf(rankWords...) && ranked.remarkEnds() {
+	if ranked := ahead; ranked.char(' ') && ranked.oneOf(rankWords...) {
+		if !ranked.remarkEnds() { // 11NC6 T2+205
+			return false
+		}
 		ahead = ranked
 	}
 	return s.skipTo(ahead)
@@ -531,6 +549,12 @@ func (s *scanner) exactPriceAlone() bool {
 	ahead := *s
 	n, ok := ahead.signedNumber(decimal)
 	return ok && n.isExactPrice() && ahead.remarkEnds() && s.skipTo(ahead)
+}
+
+// resetAlone skips the spread at which a coupon is reset: reset MS+262.
+func (s *scanner) resetAlone(currency []byte) bool {
+	ahead := *s
+	return ahead.oneOf("reset at", "reset") && ahead.char(' ') && ahead.spreadAlone(currency) && s.skipTo(ahead)
 }
 
 // spreadAlone skips a spread over a benchmark, as the one that a yield is: 5.43% (T+120).

@@ -80,7 +80,6 @@ var remarkWords = []remarkRow{
 	{aboutSaidYield, first, []string{"all-in yield", "all in yield", "yielding", "yield", "yld", "ytm", "ytw", "ytc", "3yr yield", "4yr yield", "3-yr yield", "4-yr yield"}},
 	{aboutSaidYield, last, []string{"ytm", "ytw", "ytc", "yield", "yld"}},
 	{aboutCurve, first, []string{"z-spread", "z spread", "g-spread", "g spread", "i-spread", "i spread", "asw"}},
-	{aboutRates, first, []string{"reset at", "reset"}},
 	{aboutCalendar, alone, []string{"reset at initial margin", "reset at initial spread", "no step-up", "no step"}},
 	{aboutCalendar, last, []string{"day lag", "days lag", "d lag", "bd lag", "day lookback", "days lookback", "d lookback"}},
 	{aboutDebt, first, []string{"ltv", "icr", "dscr", "fccr", "equity"}},

@@ -57,6 +57,7 @@ type signedNumber struct {
 	zero     bool // the first digit is a 0 before others
 	pointed  bool // it has digits after a point, or a part in words
 	comma    bool // it has a decimal comma
+	part     bool // it has a part of a basis point
 }
 
 // signedNumber reads a number with an optional sign. flat is 0.
@@ -87,8 +88,10 @@ func (s *scanner) signedNumber(as notation) (b signedNumber, ok bool) {
 			b.decimals = len(read) - point - 1
 		}
 		b.pointed = point >= 0 || b.digits == 0 && !b.n.isMultipleOf(powers[scale])
-		if part, found := ahead.partOfPoint(); found && as == decimal && !b.pointed && !b.comma && b.digits > 0 {
-			b.n, b.pointed = b.n.plus(part), true
+		if as == decimal && !b.pointed && !b.comma && b.digits > 0 {
+			if part, found := ahead.partOfPoint(); found {
+				b.n, b.pointed, b.part = b.n.plus(part), true, true
+			}
 		}
 		b.n = b.n.signed(b.negative)
 		*s = ahead
@@ -167,7 +170,7 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 		}
 	}
 	if rule := ahead; isRange && second.n == whole(144) && rule.oneOf("a") {
-		if rule.space(); !rule.char('/') && !begins(rule.rest, "reg") { // T+140/144A: Rule 144A, or an area?
+		if rule.space(); !rule.char('/') && !rule.char(',') && !begins(rule.rest, "reg") { // T+140/144A: Rule 144A, or an area?
 			return r, ambiguous
 		}
 		isRange = false
@@ -197,6 +200,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	both := (bySign || !begins(begin, "minus")) && (!slash || !isReduced(first.n.abs(), second.n))
 	if first.worded && !second.signed && both { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
+	}
+	if second.part && !first.part && (first.n.abs().less(mostSpreads) || issueBounds.contain(second.n)) { // MS+3 / 3 1/8: a coupon? T+98 - 99 7/8: a price?
+		return r, ambiguous
 	}
 	lo, hi := first, second
 	if hi.n.less(lo.n) {

@@ -272,7 +272,7 @@ func (s *scanner) upperPercent(r *Range) verdict {
 		ahead.char('(')
 	}
 	n, ok := ahead.signedNumber(mixed)
-	if !ok || !ahead.unit(percent) || !r.Point.Set || ahead.isSaid() {
+	if !ok || !ahead.unit(percent) || !r.Point.Set || ahead.isSaid(aboutEverything) {
 		return yes
 	}
 	single := exactly(n.n)
@@ -289,12 +289,12 @@ func (s *scanner) upperPercent(r *Range) verdict {
 	}
 }
 
-// isSaid reports whether the next word says what the number before it is: 1% floor, 3.5% yield.
-func (s *scanner) isSaid() bool {
+// isSaid reports whether the next word says that the number before it is about one of some topics: 1% floor, 3.5% yield.
+func (s *scanner) isSaid(about topics) bool {
 	next := *s
 	next.space()
 	for _, w := range remarkIndex.next(&next) {
-		if word := next; remarkWords[w.row].at == last && word.word(w.word) {
+		if word := next; remarkWords[w.row].at == last && remarkWords[w.row].about&about != 0 && word.word(w.word) {
 			return true
 		}
 	}

@@ -238,7 +238,7 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 	if before != nil && before.Implied == No { // EUR500m, now 600m
 		siblings.Currency = before.Currency
 	}
-	if g.read(text, siblings, r); r.isEnough(latest) || g.readCore(text, siblings, r) {
+	if g.read(text, siblings, r); r.isEnough(latest) || g.readCore(text, siblings, r) == yes {
 		return true
 	}
 	rest, stage := withoutStage(text)
@@ -294,7 +294,7 @@ func (g *grammar) isTooEarly(stage []byte, latest bool) bool {
 // readStaged reads the rest of a step whose stage was left out.
 func (g *grammar) readStaged(rest, stage []byte, siblings Siblings, r *Reading, latest bool) bool {
 	*r = Reading{}
-	if g.read(rest, siblings, r); !r.isEnough(latest) && !g.readCore(rest, siblings, r) {
+	if g.read(rest, siblings, r); !r.isEnough(latest) && g.readCore(rest, siblings, r) != yes {
 		return false
 	}
 	if g.staged {
@@ -395,6 +395,28 @@ func hasTranches(text []byte) bool {
 		case !first.Set:
 			first = tenor
 		case first != tenor:
+			return true
+		}
+	}
+	return false
+}
+
+// hasStructures reports whether a text has two structures with a call, which are two tranches: 6NC5/11NC10.
+func hasStructures(text []byte) bool {
+	var first []byte
+	for i := range text {
+		if i > 0 && (isDigit(text[i-1]) || isLetter(text[i-1]) || text[i-1] == '.') || !isDigit(text[i]) && lower(text[i]) != 'p' {
+			continue
+		}
+		var r Reading
+		s := scanner{text[i:]}
+		if !s.perpetual() && !s.ends(&r) || !s.call(&r) {
+			continue
+		}
+		switch found := text[i : len(text)-len(s.rest)]; {
+		case first == nil:
+			first = found
+		case !bytes.EqualFold(first, found):
 			return true
 		}
 	}

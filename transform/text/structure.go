@@ -202,7 +202,7 @@ func (s *scanner) call(r *Reading) (ok bool) {
 	}
 	ahead.dash()
 	if months := ahead; !months.end() {
-		if call, in, found := months.duration(); found && in == inMonths { // 5NC18m
+		if call, in, found := months.duration(); found && in == inMonths && !begins(months.rest, "/s") { // 5NC18m
 			r.Call = call
 			return s.skipTo(months)
 		}

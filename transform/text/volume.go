@@ -83,7 +83,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Increase == Yes && ahead.lineAfter(siblings.Currency): // tap (to EUR1.3bn)
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
-		case inside && ahead.inOther(siblings, r), ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
+		case inside && !list.open && ahead.inOther(siblings, r), ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
 		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, r), inside && ahead.oneOf("total"), q.after(&ahead):
 		default:
 			more = false
@@ -275,11 +275,13 @@ func (s *scanner) increased() {
 // of the text.
 func (s *scanner) benchmarkSize(column []byte) {
 	ahead := *s
-	if _, v := ahead.currency(column); v != yes || !ahead.oneOf(benchmarkWords...) {
+	currency, v := ahead.currency(column)
+	if v != yes || !ahead.oneOf(benchmarkWords...) {
 		return
 	}
-	if named := ahead; named.has(", ") { // EUR benchmark, EUR1bn expected
-		if currency, v := (&named).currency(column); v == yes && currency != nil && !named.end() && isDigit(named.rest[0]) {
+	if size := ahead; size.has(", ") { // EUR benchmark, EUR1bn expected
+		again, v := size.currency(column)
+		if a, ok := size.amount(); ok && v == yes && again != nil && bytes.Equal(again, currency) && a.unit && a.power >= magnitudes[0].power {
 			ahead.has(", ")
 			*s = ahead
 		}
@@ -323,13 +325,19 @@ func (s *scanner) inOther(siblings Siblings, r *Reading) bool {
 	ahead := *s
 	var other Range
 	named, v := ahead.size(siblings.Currency, &other)
-	if v != yes || named == nil || bytes.Equal(named, r.Currency) || r.Implied == Yes || !bytes.Equal(r.Currency, currencyOf(siblings.Currency)) {
+	if v != yes || named == nil || bytes.Equal(named, r.Currency) || r.Implied == Yes || !bytes.Equal(r.Currency, currencyOf(siblings.Currency)) || !other.Point.Set || !r.Main.Hi.Set {
+		return false
+	}
+	if small := smallUnits[string(named)] || smallUnits[string(r.Currency)]; !small && (other.Point.times(mostCross).less(r.Main.Hi) || r.Main.Hi.times(mostCross).less(other.Point)) {
 		return false
 	}
 	ahead.space()
 	ahead.oneOf(equivalentWords...)
 	return !ahead.end() && ahead.rest[0] == ')' && s.skipTo(ahead)
 }
+
+// mostCross is more than units of a currency that is not in smallUnits make one of another such currency.
+const mostCross = 25
 
 // lineAfter skips the size of the line after an increase: to EUR1.3bn.
 func (s *scanner) lineAfter(column []byte) bool {
