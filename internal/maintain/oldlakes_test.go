@@ -317,13 +317,12 @@ func TestReplaySchema4(t *testing.T) {
 	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
 		t.Errorf("the old lake needs %v, want schema-4 to write, and to read only what shared files need", needs)
 	}
-	readings := func() []string {
-		return linesOf(t, w,
-			"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
-			"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
-			"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
-			"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
-			"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10")
+	queries := []string{
+		"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
+		"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
+		"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 10 ORDER BY ordinal",
+		"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_total_hi::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 10",
+		"SELECT first_talk_benchmark, first_talk_mid_bp, final_benchmark, final_bp, tightening_bp FROM execution_metrics WHERE deal_id = 10",
 	}
 	before := []string{
 		"UKT - SPREAD 110 2", "- - - 95 2", "MS - SPREAD 60 2", "UST - SPREAD 62.5 2",
@@ -332,12 +331,6 @@ func TestReplaySchema4(t *testing.T) {
 		"- - - UNPARSED",
 		"UKT 110 G_SPREAD 85 -",
 	}
-	if got := readings(); !slices.Equal(got, before) {
-		t.Errorf("before replay: got %q, want %q", got, before)
-	}
-	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
-		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
-	}
 	after := []string{
 		"G_SPREAD - SPREAD 110 5", "SOFR SOFR MARGIN 95 5", "MS SOFR SPREAD 60 5", "G_SPREAD - SPREAD 62.5 5",
 		"- AMBIGUOUS - - AMBIGUOUS",
@@ -345,17 +338,7 @@ func TestReplaySchema4(t *testing.T) {
 		"- 5.25 5.5 RANGE",
 		"G_SPREAD 110 G_SPREAD 85 25",
 	}
-	if got := readings(); !slices.Equal(got, after) {
-		t.Errorf("after replay: got %q, want %q", got, after)
-	}
-	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-7") {
-		t.Errorf("after replay the lake needs %v, want schema-7 to write, and to read what it needed before", needs)
-	}
-	world.WantSound(t, w.Store)
-	if result := w.MustReplay(t, "snapshots"); !result.Equal {
-		t.Errorf("replay of snapshots: %+v", result.Tables)
-	}
-	world.WantSound(t, w.Store)
+	wantReplayed(t, w, queries, before, after)
 }
 
 // TestReplaySchema5 replays the lake of schema version 5, whose parsers left texts with several steps, with remarks about other
@@ -365,13 +348,12 @@ func TestReplaySchema5(t *testing.T) {
 	t.Parallel()
 	w, _ := world.NewBook(t)
 	world.CopyStore(t, world.Folder(t, oldLake(t, "v5")), w.Store)
-	readings := func() []string {
-		return linesOf(t, w,
-			"SELECT spread_benchmark, spread_bp::DOUBLE, spread_status, parser_version FROM bond_priced_deals WHERE deal_id = 11",
-			"SELECT value_stage, value_benchmark, value_bp::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 11 ORDER BY ordinal",
-			"SELECT volume_amount::BIGINT, volume_status, structure_tenor_years::DOUBLE, structure_call_years::DOUBLE, books_amount::BIGINT, books_quality, books_status FROM bond_expected_tranches WHERE deal_id = 11",
-			"SELECT margin_benchmark, margin_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 11 ORDER BY ordinal",
-			"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 11")
+	queries := []string{
+		"SELECT spread_benchmark, spread_bp::DOUBLE, spread_status, parser_version FROM bond_priced_deals WHERE deal_id = 11",
+		"SELECT value_stage, value_benchmark, value_bp::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 11 ORDER BY ordinal",
+		"SELECT volume_amount::BIGINT, volume_status, structure_tenor_years::DOUBLE, structure_call_years::DOUBLE, books_amount::BIGINT, books_quality, books_status FROM bond_expected_tranches WHERE deal_id = 11",
+		"SELECT margin_benchmark, margin_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 11 ORDER BY ordinal",
+		"SELECT borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 11",
 	}
 	before := []string{
 		"- - UNPARSED 3",
@@ -380,12 +362,6 @@ func TestReplaySchema5(t *testing.T) {
 		"- - UNPARSED", "- - UNPARSED",
 		"- UNPARSED",
 	}
-	if got := readings(); !slices.Equal(got, before) {
-		t.Errorf("before replay: got %q, want %q", got, before)
-	}
-	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
-		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
-	}
 	after := []string{
 		"MS 92 OK 5",
 		"FINAL MS 90 OK", "- BUND 55.5 OK",
@@ -393,17 +369,7 @@ func TestReplaySchema5(t *testing.T) {
 		"EURIBOR 450 OK", "SOFR 325 OK",
 		"4.5 OK",
 	}
-	if got := readings(); !slices.Equal(got, after) {
-		t.Errorf("after replay: got %q, want %q", got, after)
-	}
-	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-7") {
-		t.Errorf("after replay the lake needs %v, want schema-7 to write, and to read what it needed before", needs)
-	}
-	world.WantSound(t, w.Store)
-	if result := w.MustReplay(t, "snapshots"); !result.Equal {
-		t.Errorf("replay of snapshots: %+v", result.Tables)
-	}
-	world.WantSound(t, w.Store)
+	wantReplayed(t, w, queries, before, after)
 }
 
 // TestReplaySchema6 replays the lake of schema version 6, whose parsers read some texts that have a second number, about another
@@ -412,13 +378,12 @@ func TestReplaySchema6(t *testing.T) {
 	t.Parallel()
 	w, _ := world.NewBook(t)
 	world.CopyStore(t, world.Folder(t, oldLake(t, "v6")), w.Store)
-	readings := func() []string {
-		return linesOf(t, w,
-			"SELECT spread_lo_bp::DOUBLE, spread_hi_bp::DOUBLE, spread_status, nip_lo_bp::DOUBLE, nip_hi_bp::DOUBLE, nip_status, parser_version FROM bond_priced_deals WHERE deal_id = 12",
-			"SELECT value_bp::DOUBLE, value_yield_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 12 ORDER BY ordinal",
-			"SELECT books_lo::BIGINT, books_hi::BIGINT, books_quality, books_includes_jlm, books_status FROM bond_expected_tranches WHERE deal_id = 12",
-			"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 12",
-			"SELECT borrower_leveraged_multiple_senior::DOUBLE, borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_net_senior::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id IN (12, 13) ORDER BY deal_id")
+	queries := []string{
+		"SELECT spread_lo_bp::DOUBLE, spread_hi_bp::DOUBLE, spread_status, nip_lo_bp::DOUBLE, nip_hi_bp::DOUBLE, nip_status, parser_version FROM bond_priced_deals WHERE deal_id = 12",
+		"SELECT value_bp::DOUBLE, value_yield_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 12 ORDER BY ordinal",
+		"SELECT books_lo::BIGINT, books_hi::BIGINT, books_quality, books_includes_jlm, books_status FROM bond_expected_tranches WHERE deal_id = 12",
+		"SELECT margin_lo_bp::DOUBLE, margin_hi_bp::DOUBLE, margin_status FROM loan_priced_tranches WHERE deal_id = 12",
+		"SELECT borrower_leveraged_multiple_senior::DOUBLE, borrower_leveraged_multiple_total::DOUBLE, borrower_leveraged_multiple_net_senior::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id IN (12, 13) ORDER BY deal_id",
 	}
 	before := []string{
 		"140 144 RANGE -3 -2 RANGE 4",
@@ -427,12 +392,6 @@ func TestReplaySchema6(t *testing.T) {
 		"120 144 RANGE",
 		"3.5 4 - OK", "- 5 4 OK",
 	}
-	if got := readings(); !slices.Equal(got, before) {
-		t.Errorf("before replay: got %q, want %q", got, before)
-	}
-	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
-		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
-	}
 	after := []string{
 		"- - AMBIGUOUS - - AMBIGUOUS 5",
 		"- - UNPARSED", "- - AMBIGUOUS",
@@ -440,7 +399,20 @@ func TestReplaySchema6(t *testing.T) {
 		"- - AMBIGUOUS",
 		"- - - AMBIGUOUS", "- - - AMBIGUOUS",
 	}
-	if got := readings(); !slices.Equal(got, after) {
+	wantReplayed(t, w, queries, before, after)
+}
+
+// wantReplayed checks the answers of queries before and after a replay of history, that the lake then needs the present schema to write and no
+// more to read than before, and that it is sound, also after a replay of its snapshots.
+func wantReplayed(t *testing.T, w *world.World, queries, before, after []string) {
+	t.Helper()
+	if got := linesOf(t, w, queries...); !slices.Equal(got, before) {
+		t.Errorf("before replay: got %q, want %q", got, before)
+	}
+	if result := w.MustReplay(t); !result.Equal || result.Commit == 0 {
+		t.Errorf("replay: commit %d, equal %t; want a commit of equal rows: %+v", result.Commit, result.Equal, result.Tables)
+	}
+	if got := linesOf(t, w, queries...); !slices.Equal(got, after) {
 		t.Errorf("after replay: got %q, want %q", got, after)
 	}
 	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Contains(needs.RequiresToWrite, "schema-7") {
