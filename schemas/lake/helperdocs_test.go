@@ -109,7 +109,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   move or a premium in parentheses is dropped, if the price names its benchmark: ` + "`T+87.5 (-12.5bp)`. `7.625% (+12.5bp)`" + ` is not read.
 - Words about other things than the columns are read and dropped: a floor of the index, the number of
   accounts, the talk before (` + "`from T+155`" + `). A remark before or after the main part is dropped only if its word says what it
-  is about: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `. A word between two
+  is about, and as few are dropped as can be: ` + "`MS+72-75, size 500`, `E+45, util fee 10/20`, `2.8x net, 45% LTV`, `T+110 (-15 from IPT)`" + `. A word between two
   numbers is about the first if it may be: ` + "`50bp floor 325bp` and `EUR3bn books EUR500m`" + ` are not read.
 - A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`, `T+95, priced at 92`" + `), a size
   (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
