@@ -94,18 +94,40 @@ func (r *Reading) hasNumber() bool {
 // verdict is no if there are none, or no rest is read, and ambiguous if a rest must not be read.
 func (g *grammar) readCore(text []byte, siblings Siblings, r *Reading) verdict {
 	body := withoutLead(text, g.others, siblings.Currency)
-	if v := g.readRest(text, body, siblings, r); v != no {
-		return v
+	doubtful := []byte(nil) // the shortest rest that must not be read
+	v := g.readRest(text, body, siblings, r)
+	if v == ambiguous {
+		doubtful = body
 	}
-	for i := len(body) - 1; i > 0; i-- {
-		if !remarksFrom(body, i, g.others, siblings.Currency) {
+	for i := len(body) - 1; i > 0 && v != yes; i-- {
+		rest := bytes.TrimRight(body[:i], " ")
+		if !remarksFrom(body, i, g.others, siblings.Currency) || doubtful != nil && !hasWord(doubtful[len(rest):]) {
 			continue
 		}
-		if v := g.readRest(text, bytes.TrimRight(body[:i], " "), siblings, r); v != no {
-			return v
+		if v = g.readRest(text, rest, siblings, r); v == ambiguous {
+			doubtful = rest
 		}
 	}
-	return no
+	if v == no && doubtful != nil {
+		return ambiguous
+	}
+	return v
+}
+
+// hasWord reports whether a text has a word that is no unit: what it says is about something else, which is not so of MS+7 in MS+7/8%.
+func hasWord(text []byte) bool {
+	for i := 0; i < len(text); {
+		s := scanner{text[i:]}
+		switch word := s.letters(); {
+		case len(word) == 0:
+			i++
+		case !(&scanner{word}).oneOf("bp", "bps", "pct", "a", "x"): // the a may be that of 144A
+			return true
+		default:
+			i += len(word)
+		}
+	}
+	return false
 }
 
 // readRest reads the rest of a text that is left without its remarks. The verdict is no if the rest is not read, and ambiguous if it must not be.
@@ -139,6 +161,9 @@ func (g *grammar) mayRead(text, rest []byte, r *Reading) bool {
 	if g.kind == spreadAlone && r.Main.Lo.Set && r.Benchmark == nil && r.Main.Hi.less(leastNextToYield) && !bytes.HasPrefix(text, rest) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.625% (+12.5bp): how far the yield has moved?
 		return false
 	}
+	if g.kind == spreadAlone && r.Main.Hi.Set && r.Main.Hi.less(leastAfterYield) && string(r.Benchmark) == "UST" && !bytes.HasPrefix(text, rest) { // 7.25%, T+3: when it settles?
+		return false
+	}
 	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)
 		return false
 	}
@@ -153,6 +178,9 @@ func (g *grammar) mayRead(text, rest []byte, r *Reading) bool {
 	}
 	return true
 }
+
+// leastAfterYield is the least spread over Treasuries that is read after something else. A smaller one may be a settlement.
+var leastAfterYield = whole(6)
 
 // leastNextToYield is the least spread without its benchmark that is read after a yield. A smaller one may be how far the yield has moved.
 var leastNextToYield = whole(50)

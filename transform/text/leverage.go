@@ -117,6 +117,8 @@ func (s *scanner) multiples(r *Reading) verdict {
 		return ambiguous // 4x / opening 5x; opening 5x, 6x total
 	case first.is == bare && second.is == bare && (inside || first.qualified || second.counted): // 4.5x PF / 5.5x LTM, 3.5x / 4x incl. leases: one figure on two bases
 		return ambiguous
+	case second.is == bare && second.counted && first.is.net: // 4.5x net / 5x incl. leases
+		return ambiguous
 	case first.netBefore && !second.is.net && !second.is.gross && (second.is == bare || first.is.senior): // net 4x / 5x: is the second net, too?
 		return ambiguous
 	case first.is == bare && second.is.net && !inside: // 3.5x/5x net: is the first net, too?

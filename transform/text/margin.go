@@ -53,7 +53,7 @@ func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {
 }
 
 // facilityWords are names of a loan's tranches, which may be before its margin.
-var facilityWords = []string{"revolver", "rcf", "term loan b", "term loan a", "term loan", "tlbs", "tlb", "tla", "tlc"}
+var facilityWords = []string{"revolver", "rcf", "term loan b", "term loan a", "term loan", "tlbs", "tlb", "tla", "tlc", "tl"}
 
 // facility skips the names of tranches before their margin: TLB S+325, TLA/RCF E+225.
 func (s *scanner) facility() {
@@ -167,8 +167,7 @@ func (s *scanner) marginSize(r *Reading) verdict {
 		return v
 	}
 	if !found.unit && s.unit(percent) {
-		r.Main = found.hundredfold()
-		return yes
+		return r.putPercent(&found)
 	}
 	if v = r.putMargin(&found); v == yes && r.Main != found.Range { // E+3.5/4%; in S+3.5/0% a floor is left
 		s.upperPercent(&r.Main)
@@ -201,7 +200,15 @@ func (r *Reading) putMargin(found *spanned) verdict {
 	case inBP == inPercent:
 		return ambiguous
 	case inPercent:
-		r.Main = found.hundredfold()
+		return r.putPercent(found)
+	}
+	return yes
+}
+
+// putPercent sets a margin in percent. Two numbers that are too far apart for a range are ambiguous: S+3.50 - 9.5%.
+func (r *Reading) putPercent(found *spanned) verdict {
+	if r.Main = found.hundredfold(); r.Main.isRange() && isTooWide(decimal, r.Main.Lo, r.Main.Hi, false) {
+		return ambiguous
 	}
 	return yes
 }
@@ -384,7 +391,10 @@ func (s *scanner) adjusted() bool {
 		return false
 	}
 	ahead.space()
-	if sized := ahead; sized.adjustment() {
+	if sized, size := ahead, ahead; sized.adjustment() {
+		if n, ok := size.number(decimal); ok && mostAdjustment.less(n) { // S+350 CSA
+			return false
+		}
 		ahead = sized
 		ahead.space()
 	}

@@ -89,7 +89,7 @@ func (s *scanner) discount(r *Reading) verdict {
 	default:
 		return no
 	}
-	if !named && !s.noted(discountWords...) {
+	if !named && (found.unit && begins(s.rest, ",") || !s.noted(discountWords...)) { // 9.5%, OID talk 98.5-99
 		if inPoints && s.end() {
 			return ambiguous
 		}

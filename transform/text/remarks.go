@@ -105,8 +105,8 @@ func endsWithMeasure(text []byte) (isNumber, isSize bool) {
 		at = bytes.LastIndexByte(text[:at], ' ')
 		begin := text[at+1:]
 		before := bytes.TrimRight(text[:max(at-1, 0)], " ")
-		if at > 0 && (text[at-1] == '+' || text[at-1] == '-' && len(before) > 0 && isLetter(before[len(before)-1])) {
-			return false, false
+		if at > 0 && (text[at-1] == '+' || text[at-1] == '-' && len(before) > 0 && isLetter(before[len(before)-1]) && !endsWithUnit(before)) {
+			return isNumber, isSize
 		}
 		number, size := scanner{begin}, scanner{begin}
 		isNumber = isNumber || number.quantity() && number.end()
@@ -159,6 +159,11 @@ func (s *scanner) remarksBefore(others topics, currency []byte) (found bool) {
 func (s *scanner) mayBeRange(remark []byte) bool {
 	next, at := *s, bytes.LastIndexByte(remark, ' ')
 	next.space()
+	if ranged := next; at > 0 && isBareNumber(remark[at+1:]) && ranged.char('-') { // books open: 7.25 - 7.5%
+		if ranged.space(); !ranged.end() && isDigit(ranged.rest[0]) {
+			return true
+		}
+	}
 	if at < 0 || !bytes.ContainsAny(remark[:at], "0123456789") {
 		return false
 	}
@@ -172,6 +177,11 @@ func (s *scanner) mayBeRange(remark []byte) bool {
 	next.sign()
 	next.space()
 	return next.oneOf("par", "flat") || !next.end() && isDigit(next.rest[0])
+}
+
+// isBareNumber reports whether a word is a number without a unit, or in percent.
+func isBareNumber(word []byte) bool {
+	return len(word) > 0 && len(bytes.Trim(word, "0123456789.,%")) == 0 && isDigit(word[0])
 }
 
 // separator skips a separator of remarks and the spaces around it.
@@ -202,7 +212,7 @@ func (s *scanner) remarksAfter(others topics, currency []byte) bool {
 			separated = true
 		}
 		s.space()
-		if another := *s; joined && (another.tenorAlone() || another.rateAlone()) { // T+95 & 8yr: another tranche
+		if another := *s; joined && (another.tenorAlone() || another.rateAlone() || another.structureAlone() || another.callAlone()) { // T+95 & 8yr: another tranche
 			return false
 		}
 		if joined {
@@ -354,7 +364,7 @@ func (s *scanner) quantity() bool {
 		ahead.rest = ahead.rest[1:]
 		ahead.count()
 	}
-	if !ahead.unit(basisPoints) && !ahead.unit(percent) && !ahead.char('x') && !ahead.char('+') {
+	if !ahead.unit(basisPoints) && !ahead.unit(percent) && !ahead.char('x') && !ahead.char('X') && !ahead.char('+') {
 		if !ahead.char('-') {
 			ahead.space()
 		}
@@ -408,6 +418,12 @@ func (s *scanner) detail(mayBeSpread bool) bool {
 // endsWithNumber reports whether the last word of a text has a digit: 75bp, but not neg.
 func endsWithNumber(text []byte) bool {
 	return bytes.ContainsAny(text[bytes.LastIndexByte(text, ' ')+1:], "0123456789")
+}
+
+// endsWithUnit reports whether the last word of a text is a number with its unit, or a unit: 35bp, 35 basis points.
+func endsWithUnit(text []byte) bool {
+	last := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	return endsWithNumber(text) || last.oneOf("bp", "bps", "points", "point")
 }
 
 // detailEnds reports whether a dash or a word is next that another remark may follow.
@@ -514,7 +530,7 @@ func (s *scanner) numberedAlone() bool {
 func (s *scanner) structureAlone() bool {
 	var r Reading
 	ahead := *s
-	if !ahead.perpetual() && !ahead.ends(&r) || !ahead.call(&r) || !ahead.remarkEnds() {
+	if !ahead.structure(&r) || !ahead.remarkEnds() {
 		return false
 	}
 	if ranked := ahead; ranked.char(' ') && ranked.oneOf(rankWords...) {
@@ -542,6 +558,15 @@ func (s *scanner) priceAlone() bool {
 	ahead.space()
 	n, ok := ahead.signedNumber(asPrice)
 	return ok && issueBounds.contain(n.n) && s.skipTo(ahead)
+}
+
+// structure reads a structure with a call in one word, 10NC5: in priced at 72 NC5 the 72 is the price.
+func (s *scanner) structure(r *Reading) bool {
+	ahead := *s
+	if !ahead.perpetual() && !ahead.ends(r) || !ahead.call(r) || bytes.ContainsAny(s.rest[:len(s.rest)-len(ahead.rest)], " -") {
+		return false
+	}
+	return s.skipTo(ahead)
 }
 
 // exactPriceAlone skips an issue price without a word, which its three decimals tell: T+98, 3.987%, 99.842.

@@ -201,6 +201,9 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if first.worded && !second.signed && both { // neg 2-3bp
 		second.n, second.negative, second.signed = second.n.signed(true), true, true
 	}
+	if as == decimal && (first.isExactPrice() || unitBefore && !unitAfter && second.pointed && issueBounds.contain(second.n)) { // 99.512 - 95bp over MS, MS+72.5bps - 99.5
+		return r, ambiguous
+	}
 	if second.part && !first.part && (first.n.abs().less(mostSpreads) || issueBounds.contain(second.n)) { // MS+3 / 3 1/8: a coupon? T+98 - 99 7/8: a price?
 		return r, ambiguous
 	}

@@ -401,23 +401,31 @@ func hasTranches(text []byte) bool {
 	return false
 }
 
-// hasStructures reports whether a text has two structures with a call, which are two tranches: 6NC5/11NC10.
+// hasStructures reports whether a text has a structure with a call and another one, or another tenor or call, which are of two tranches:
+// 6NC5/11NC10, 6NC5/8yr, NC5/NC8.
 func hasStructures(text []byte) bool {
-	var first []byte
+	var first Reading
 	for i := range text {
-		if i > 0 && (isDigit(text[i-1]) || isLetter(text[i-1]) || text[i-1] == '.') || !isDigit(text[i]) && lower(text[i]) != 'p' {
+		if i > 0 && (isDigit(text[i-1]) || isLetter(text[i-1]) || text[i-1] == '.' || text[i-1] == '+') {
 			continue
 		}
 		var r Reading
-		s := scanner{text[i:]}
-		if !s.perpetual() && !s.ends(&r) || !s.call(&r) {
-			continue
+		if s := (scanner{text[i:]}); !s.structure(&r) {
+			r = Reading{}
+			if years, ok := s.years(); ok {
+				r.Tenor = years
+			} else if bare := (scanner{text[i:]}); !begins(bare.rest, "nc") || !bare.call(&r) {
+				continue
+			}
 		}
-		switch found := text[i : len(text)-len(s.rest)]; {
-		case first == nil:
-			first = found
-		case !bytes.EqualFold(first, found):
+		if first.Call.Set && (r.Call.Set && r.Call != first.Call || r.Tenor.Set && r.Tenor != first.Tenor && r.Tenor != first.Call) {
 			return true
+		}
+		if r.Call.Set && first.Tenor.Set && first.Tenor != r.Tenor && first.Tenor != r.Call { // 8yr/6NC5
+			return true
+		}
+		if !first.Call.Set {
+			first = r
 		}
 	}
 	return false
