@@ -261,7 +261,7 @@ func (v *verifier) summary() *Report {
 			Commits: v.log.read, Files: int64(len(v.log.files)), FilesRead: v.whole.Load(), BytesRead: v.bytes.Load(), RowsRead: v.rows.Load(), Versions: v.versions,
 		},
 		Garbage: v.garbage,
-		Unread:  slices.Sorted(slices.Values(v.unread)),
+		Unread:  append([]string{}, slices.Sorted(slices.Values(v.unread))...), // not null in JSON
 	}
 	v.findings.fill(r)
 	return r
