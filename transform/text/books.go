@@ -23,7 +23,7 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(siblings, r)
-	if v == yes && r.coversSize(text) { // EUR500m 4x covered: the size?
+	if v == yes && (r.coversSize(text) || r.Main.isRange() && saysAny(text, peakWords)) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
 		v = ambiguous
 	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
@@ -32,6 +32,9 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{Status: unread(text, v)}
 }
+
+// peakWords are words of one state of a book, of which no range is.
+var peakWords = []string{"peak", "peaked", "final"}
 
 // leastCovered is the least size that orders without a word for them may cover, in units of a currency that is not in smallUnits.
 const leastCovered = 200_000_000

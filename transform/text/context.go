@@ -167,6 +167,12 @@ func (g *grammar) mayRead(text, rest []byte, r *Reading) bool {
 	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)
 		return false
 	}
+	if g.kind == marginAlone && r.Main.isRange() && bytes.HasPrefix(text, rest) { // E+40/60 util fee
+		said, _, _ := bytes.Cut(text[len(rest):], []byte(","))
+		if tail := (scanner{said}); tail.isSaid(aboutFees|aboutIndex|aboutSteps) && !bytes.ContainsAny(said, "0123456789") {
+			return false
+		}
+	}
 	if (g.kind == spreadAlone || g.kind == marginAlone) && saysLessAllIn(text, r.Main.Lo) {
 		return false
 	}

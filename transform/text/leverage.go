@@ -3,8 +3,8 @@ package text
 import "bytes"
 
 // figure is which debt a multiple counts. qualified says that words tell of what earnings or time it is, which has no column, and counted that they
-// tell what is counted as debt or earnings in one way and not in another: incl. leases.
-type figure struct{ senior, total, net, gross, qualified, counted bool }
+// tell what is counted as debt or earnings in one way and not in another: incl. leases. earned names the earnings in full, which both figures of a pair have.
+type figure struct{ senior, total, net, gross, qualified, counted, earned bool }
 
 // figureWords are the words of a figure. Gross says nothing more than total or senior.
 var figureWords = []struct {
@@ -18,7 +18,9 @@ var figureWords = []struct {
 	{[]string{"tnl", "tnlr", "tn"}, figure{net: true}},
 	{[]string{"gross of cash", "brutto", "gross"}, figure{gross: true}},
 	{[]string{"incl. run-rate synergies", "incl. synergies", "incl synergies", "including synergies", "incl. syn.", "incl. syn", "incl syn.", "incl syn", "run-rate", "run rate", "for synergies", "incl. cost savings", "pre-ifrs 16", "pre-ifrs16", "pre ifrs 16", "pre ifrs16", "pre-ifrs", "ex-ifrs 16", "ex ifrs 16", "post-ifrs 16", "post-ifrs16", "post ifrs 16", "post ifrs16", "incl. leases", "incl leases", "excl. leases", "excl leases", "ex leases", "incl. lease liabilities"}, figure{qualified: true, counted: true}},
-	{[]string{"at close", "at closing", "post transaction", "post-transaction", "post deal", "ntm", "lqa", "adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda", "ltm", "pro forma", "pf", "adjusted", "adj.", "opening", "closing", "marketed"}, figure{qualified: true}},
+	{[]string{"adj. ebitda", "adjusted ebitda", "pf ebitda", "ltm ebitda"}, figure{qualified: true, earned: true}},
+	{[]string{"post transaction", "post-transaction", "post deal", "post-closing", "ntm", "lqa", "ltm", "pro forma", "pf", "adjusted", "adj."}, figure{qualified: true, counted: true}},
+	{[]string{"at close", "at closing", "opening", "closing", "marketed"}, figure{qualified: true}},
 	{[]string{"level", "ratio", "lev.", "through the", "through", "thru", "via", "leverage", "lev", "levered", "debt/ebitda", "debt / ebitda", "debt to ebitda", "of ebitda", "ebitda", "debt", "verschuldungsgrad", "verschuldung"}, figure{}},
 }
 
@@ -217,8 +219,8 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 		s.figuresNoted(&m.is)
 		more = q.after(s) || s.ish(&q) || len(s.rest) < len(before.rest)
 	}
-	m.qualified, m.counted = m.is.qualified, m.is.counted
-	m.is.qualified, m.is.counted = false, false
+	m.qualified, m.counted = m.is.qualified, m.is.counted && !m.is.earned
+	m.is.qualified, m.is.counted, m.is.earned = false, false, false
 	m.times = m.times || (pointed || m.is != figure{}) && bareLeverageBounds.containAll(&m.Range)
 	return m, q.limit(&m, r)
 }
@@ -303,7 +305,7 @@ func (s *scanner) figures(is *figure) {
 			if ahead.oneOf(figureWords[i].words...) {
 				add := figureWords[i].add
 				is.senior, is.total, is.net, is.gross = is.senior || add.senior, is.total || add.total, is.net || add.net, is.gross || add.gross
-				is.qualified, is.counted = is.qualified || add.qualified, is.counted || add.counted
+				is.qualified, is.counted, is.earned = is.qualified || add.qualified, is.counted || add.counted, is.earned || add.earned
 				*s, more = ahead, true
 				break
 			}

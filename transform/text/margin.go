@@ -90,10 +90,21 @@ func hasPart(text []byte) bool {
 // ofOneTranche returns a function that takes no range from a text which names two tranches: TLA/RCF E+225/250.
 func ofOneTranche(read Func) Func {
 	return func(text []byte, siblings Siblings, r *Reading) {
-		if read(text, siblings, r); isStatus(r, statusRange) && namesFacilities(text) {
+		if read(text, siblings, r); isStatus(r, statusRange) && namesFacilities(text) && numbersAtSlash(text) {
 			*r = Reading{Status: statusAmbiguous}
 		}
 	}
+}
+
+// numbersAtSlash reports whether a slash is between two numbers.
+func numbersAtSlash(text []byte) bool {
+	for i, c := range text {
+		before, after := bytes.TrimRight(text[:i], " "), bytes.TrimLeft(text[i+1:], " ")
+		if c == '/' && len(before) > 0 && len(after) > 0 && isDigit(before[len(before)-1]) && isDigit(after[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesFacilities reports whether a text names two tranches of a loan.

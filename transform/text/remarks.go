@@ -41,10 +41,14 @@ func remarksFrom(text []byte, i int, others topics, currency []byte) bool {
 	if text[i] != ' ' && !isSeparator(text, i) || isSeparator(text, i-1) && text[i] != '(' {
 		return false
 	}
-	if before := bytes.TrimRight(text[:i], " "); len(before) > 4 && begins(before[len(before)-4:], "144a") && saysAny(text[i:], regulationWords) { // 144A / Reg S is one remark
+	before := bytes.TrimRight(text[:i], " ")
+	if len(before) > 4 && begins(before[len(before)-4:], "144a") && saysAny(text[i:], regulationWords) { // 144A / Reg S is one remark
 		return false
 	}
 	after, topics := scanner{text[i:]}, others
+	if added := bytes.HasSuffix(before, []byte(" +")) || len(before) > len(" plus") && begins(before[len(before)-len(" plus"):], " plus"); added && after.addedNext(others) {
+		return false // EUR500m plus RCF is no minimum
+	}
 	if i+1 < len(text) && isDigit(text[i-1]) && isDigit(text[i+1]) && text[i] != ' ' { // T+168/5.75%, but not T+1,025
 		if topics &= aboutYields | aboutPrice; text[i] == ',' {
 			return false

@@ -13,11 +13,17 @@ var (
 	benchmarkWords  = []string{"sub-bmk", "sub bmk", "sub-bench", "sub bench", "sub-benchmark-sized", "sub-benchmark", "sub benchmark", "benchmark-sized", "benchmark sized", "benchmark size", "benchmark", "bmk", "bench", "bmark"}
 )
 
+// movedWords say that a size has changed, or is settled: it is then no range.
+var movedWords = []string{"upsized", "downsized", "increased", "launched", "final"}
+
 // parseVolume reads a size: USD500m (expected), EUR500m WNG, USD300m-500m, GBP250m+, up to USD400m, EUR benchmark. A
 // size without a currency gets that of the currency column.
 func parseVolume(text []byte, siblings Siblings, r *Reading) {
 	s := scanner{text}
 	v := s.volume(siblings, r)
+	if v == yes && r.Main.isRange() && saysAny(text, movedWords) { // EUR500m to EUR600m upsized: from the first to the second?
+		v = ambiguous
+	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (smallUnits[string(r.Currency)] || largeBounds.containAll(&r.Main)) {
 		r.Status = statusOf(&r.Main)
 		return
