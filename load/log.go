@@ -71,22 +71,22 @@ func Open(ctx context.Context, s store.Store) (*Lake, error) {
 // checkBegun returns ErrNoLake for a store without a commit.
 func (l *Lake) checkBegun() error {
 	if l.log.Number == 0 {
-		return NoCommit(l.store)
+		return noCommit(l.store)
 	}
 	return nil
 }
 
-// NoLake returns the error for a store without a commit: that a copy or an upgrade there has not finished, or NoCommit.
+// NoLake returns the error for a store without a commit: that a copy or an upgrade there has not finished, or that there is no lake.
 func NoLake(ctx context.Context, s store.Store) error {
 	if err := begun.Check(ctx, s, 0); err != nil {
 		return err
 	}
-	return NoCommit(s)
+	return noCommit(s)
 }
 
-// NoCommit returns the ErrNoLake for a store without a commit. It does not say to run: after a mistyped address, or while
+// noCommit returns the ErrNoLake for a store without a commit. It does not say to run: after a mistyped address, or while
 // a disk is not mounted, a run would begin another lake.
-func NoCommit(s store.Store) error {
+func noCommit(s store.Store) error {
 	return fmt.Errorf("%w: %s has no commit; correct --lake, or mount the disk; the first `dealflow run` of all begins a lake", ErrNoLake, s.URL())
 }
 

@@ -115,17 +115,15 @@ func runQuery(ctx context.Context, a *app, o queryOptions, args []string) error 
 		return err
 	}
 	if o.safe {
-		err := a.querySafely(ctx, l, o, statement)
-		for range mostReplaced {
-			if !errors.Is(err, safesql.ErrReplaced) {
-				break
+		for try := 0; ; try++ {
+			err := a.querySafely(ctx, l, o, statement)
+			if !errors.Is(err, safesql.ErrReplaced) || try == mostReplaced {
+				return err
 			}
 			if l, err = a.openLake(ctx); err != nil {
 				return err
 			}
-			err = a.querySafely(ctx, l, o, statement)
 		}
-		return err
 	}
 	return a.withCatalog(ctx, l, func(db *stdsql.DB) error {
 		if err := checkOneAnswer(ctx, db, statement); err != nil {

@@ -312,11 +312,6 @@ func TestReplaySchema3(t *testing.T) {
 // program may read the lake, and may not write to it.
 func TestReplaySchema4(t *testing.T) {
 	t.Parallel()
-	w, _ := world.NewBook(t)
-	world.CopyStore(t, world.Folder(t, oldLake(t, "v4")), w.Store)
-	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{"schema-4"}) {
-		t.Errorf("the old lake needs %v, want schema-4 to write, and to read only what shared files need", needs)
-	}
 	queries := []string{
 		"SELECT value_benchmark, value_benchmark_index, value_basis, value_bp::DOUBLE, parser_version FROM bond_priced_price_evolution WHERE deal_id = 10 ORDER BY ordinal",
 		"SELECT volume_amount::BIGINT, volume_status, books_lo::BIGINT, books_hi::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 10",
@@ -338,7 +333,7 @@ func TestReplaySchema4(t *testing.T) {
 		"- 5.25 5.5 RANGE",
 		"G_SPREAD 110 G_SPREAD 85 25",
 	}
-	wantReplayed(t, w, queries, before, after)
+	wantReplayed(t, "v4", queries, before, after)
 }
 
 // TestReplaySchema5 replays the lake of schema version 5, whose parsers left texts with several steps, with remarks about other
@@ -346,8 +341,6 @@ func TestReplaySchema4(t *testing.T) {
 // older program may read the lake after it.
 func TestReplaySchema5(t *testing.T) {
 	t.Parallel()
-	w, _ := world.NewBook(t)
-	world.CopyStore(t, world.Folder(t, oldLake(t, "v5")), w.Store)
 	queries := []string{
 		"SELECT spread_benchmark, spread_bp::DOUBLE, spread_status, parser_version FROM bond_priced_deals WHERE deal_id = 11",
 		"SELECT value_stage, value_benchmark, value_bp::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 11 ORDER BY ordinal",
@@ -369,15 +362,13 @@ func TestReplaySchema5(t *testing.T) {
 		"EURIBOR 450 OK", "SOFR 325 OK",
 		"4.5 OK",
 	}
-	wantReplayed(t, w, queries, before, after)
+	wantReplayed(t, "v5", queries, before, after)
 }
 
 // TestReplaySchema6 replays the lake of schema version 6, whose parsers read some texts that have a second number, about another
 // thing, in a wrong way. Rows that have been replayed have no number there.
 func TestReplaySchema6(t *testing.T) {
 	t.Parallel()
-	w, _ := world.NewBook(t)
-	world.CopyStore(t, world.Folder(t, oldLake(t, "v6")), w.Store)
 	queries := []string{
 		"SELECT spread_lo_bp::DOUBLE, spread_hi_bp::DOUBLE, spread_status, nip_lo_bp::DOUBLE, nip_hi_bp::DOUBLE, nip_status, parser_version FROM bond_priced_deals WHERE deal_id = 12",
 		"SELECT value_bp::DOUBLE, value_yield_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 12 ORDER BY ordinal",
@@ -399,13 +390,19 @@ func TestReplaySchema6(t *testing.T) {
 		"- - AMBIGUOUS",
 		"- - - AMBIGUOUS", "- - - AMBIGUOUS",
 	}
-	wantReplayed(t, w, queries, before, after)
+	wantReplayed(t, "v6", queries, before, after)
 }
 
-// wantReplayed checks the answers of queries before and after a replay of history, that the lake then needs the present schema to write and no
-// more to read than before, and that it is sound, also after a replay of its snapshots.
-func wantReplayed(t *testing.T, w *world.World, queries, before, after []string) {
+// wantReplayed checks the answers of queries about an old lake before and after a replay of history, that the lake needs its own schema to write
+// before it and the present one after it, and no more to read, and that it is sound, also after a replay of its snapshots.
+func wantReplayed(t *testing.T, name string, queries, before, after []string) {
 	t.Helper()
+	w, _ := world.NewBook(t)
+	world.CopyStore(t, world.Folder(t, oldLake(t, name)), w.Store)
+	own := fmt.Sprintf("schema-%d", oldLakes[name])
+	if needs := w.Log(t).Needs(); !slices.Equal(needs.Requires, []string{lake.NeedMultiPartition}) || !slices.Equal(needs.RequiresToWrite, []string{own}) {
+		t.Errorf("the old lake needs %v, want %s to write, and to read only what shared files need", needs, own)
+	}
 	if got := linesOf(t, w, queries...); !slices.Equal(got, before) {
 		t.Errorf("before replay: got %q, want %q", got, before)
 	}

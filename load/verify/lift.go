@@ -21,7 +21,7 @@ func (v *verifier) readBases(ctx context.Context) error {
 	for _, feed := range allFeeds {
 		bases, err := names.Bases(ctx, v.store, v.log.Segments(), v.log.Commits, feed)
 		if err != nil {
-			v.unread, v.storeErrors = append(v.unread, lake.SegmentsPrefix), append(v.storeErrors, err)
+			v.markUnread(lake.SegmentsPrefix, err)
 			return ctx.Err()
 		}
 		v.bases[feed] = bases

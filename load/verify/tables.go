@@ -30,10 +30,7 @@ func (v *verifier) checkTables(ctx context.Context) error {
 		return err
 	}
 	if fault := watch.Fault(); fault != nil {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		v.unread = append(v.unread, lake.IcebergPrefix)
-		v.storeErrors = append(v.storeErrors, fmt.Errorf("check the Iceberg tables: %w", fault))
+		v.markUnread(lake.IcebergPrefix, fmt.Errorf("check the Iceberg tables: %w", fault))
 		return nil
 	}
 	for _, f := range faults {

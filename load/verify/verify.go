@@ -220,6 +220,15 @@ func (v *verifier) markUnsound(f lake.File) {
 	v.unsound[f.Path] = true
 }
 
+// markUnread records that the store did not give a file, or a folder of the log, and its error: the first one of each.
+func (v *verifier) markUnread(path string, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.unread, path) {
+		v.unread, v.storeErrors = append(v.unread, path), append(v.storeErrors, err)
+	}
+}
+
 // isSound says whether a file's rows may be checked.
 func (v *verifier) isSound(f lake.File) bool {
 	v.mu.Lock()
@@ -241,12 +250,7 @@ func (v *verifier) recordReadError(ctx context.Context, f lake.File, watch *watc
 	}
 	v.markUnsound(f)
 	if fault := watch.Fault(); fault != nil {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		if !slices.Contains(v.unread, f.Path) {
-			v.unread = append(v.unread, f.Path)
-			v.storeErrors = append(v.storeErrors, fmt.Errorf("read %s: %w", f.Path, fault))
-		}
+		v.markUnread(f.Path, fmt.Errorf("read %s: %w", f.Path, fault))
 		return nil
 	}
 	v.report(Finding{Check: FileReadable, Path: f.Path, Table: f.Table, Detail: err.Error()})

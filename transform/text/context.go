@@ -161,7 +161,7 @@ func (g *grammar) mayRead(text, rest []byte, r *Reading) bool {
 	if g.kind == spreadAlone && r.Main.Lo.Set && r.Benchmark == nil && r.Main.Hi.less(leastNextToYield) && !bytes.HasPrefix(text, rest) && bytes.Count(rest, []byte("%")) < bytes.Count(text, []byte("%")) { // 7.625% (+12.5bp): how far the yield has moved?
 		return false
 	}
-	if g.kind == spreadAlone && r.Main.Hi.Set && r.Main.Hi.less(leastAfterYield) && string(r.Benchmark) == "UST" && !bytes.HasPrefix(text, rest) { // 7.25%, T+3: when it settles?
+	if g.kind == spreadAlone && r.Main.Hi.Set && r.Main.Hi.less(leastAfterYield) && string(r.Benchmark) == "UST" && !bytes.HasPrefix(text, rest) { // in 7.25%, T+3 the second is the settlement
 		return false
 	}
 	if isBare(r) && bytes.Count(rest, []byte("+")) < bytes.Count(text, []byte("+")) { // landed +5bp (T+95)
