@@ -20,6 +20,7 @@ import (
 	"dealflow/internal/testkit/world"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve/sim"
 	"dealflow/sql"
@@ -70,27 +71,50 @@ func TestDerivedForward(t *testing.T) {
 	})
 }
 
-// TestBackfill lets the source begin to send more fields of its deals: that is no edit of them.
+// TestBackfill lets the source begin to send new fields of its deals, just inside and just outside of what a backfill is: the first
+// value of a field in 20 deals of a feed, or in half of its deals and more than one.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
-	b.WriteAll(world.Priced, 1, 30, `"spread":"T+95"`)
+	expected := func(market api.Market) api.Feed {
+		return api.Feed{Service: api.Bond, Market: market, Kind: api.Expected}
+	}
+	half, less, single := expected(api.IG), expected(api.HY), expected(api.EM)
+	b.WriteAll(world.Priced, 1, 60, `"spread":"T+95"`)
+	b.WriteAll(half, 1, 9, "")
+	b.WriteAll(less, 1, 9, "")
+	b.WriteAll(single, 1, 2, "")
 	w.Night(t, 0)
-	b.WriteAll(world.Priced, 1, 30, `"spread":"T+95","figiCode":"BBGZZ7KDP4W7"`)
-	w.Evening(1)
+	b.Strike(half, 9) // of 8 deals that are left, 4 are half
+	w.Night(t, 1)
+	b.WriteAll(world.Priced, 1, 20, `"spread":"T+95","figiCode":"BBGZZ7KDP4W7"`)
+	b.WriteAll(world.Priced, 21, 39, `"spread":"T+95","tier":"T2"`)
+	b.WriteAll(half, 1, 4, `"message":"Books open"`)
+	b.WriteAll(less, 1, 4, `"message":"Books open"`)
+	b.Write(single, 1, `"message":"Books open"`)
+	w.Evening(2)
 	if _, err := w.Run(t); err != nil { // it warns of the backfill
 		t.Fatal(err)
 	}
 	b.Write(world.Priced, 1, `"spread":"T+96","figiCode":"BBGZZ7KDP4W7"`)
 	b.Write(world.Priced, 2, `"spread":"T+95","figiCode":"BBGZZ7KDP4W7","unheardOf":1`)
-	b.Write(world.Priced, 3, `"spread":"T+96","figiCode":"BBGZZ7KDP4W7","isinCode":"XS9123456782"`)
-	w.Night(t, 2)
+	b.Write(world.Priced, 21, `"spread":"T+95","tier":"T2","figiCode":"BBGZZ7KDP4W7"`)
+	w.Night(t, 3)
+	w.Publish(t) // again, all commits at once
 	w.Published(t, func(db *stdsql.DB) {
-		got := world.SortedRows(t, db, `SELECT deal_id, version, coalesce(field, '-'), change, change_kind FROM field_change WHERE deal_id <= 3`)
+		got := world.SortedRows(t, db, `
+SELECT market, kind, coalesce(field, '-'), change, change_kind, count(*), min(deal_id), max(deal_id)
+FROM field_change
+GROUP BY ALL`)
 		want := []string{
-			"1\t2\tfigi_code\tset\tbackfill", "1\t3\tspread\tedited\tedit",
-			"2\t2\tfigi_code\tset\tbackfill", "2\t3\t-\tother\tother",
-			"3\t2\tfigi_code\tset\tbackfill", "3\t3\tisin_code\tset\tbackfill", "3\t3\tspread\tedited\tedit",
+			"EM\texpected\tmessage\tset\tedit\t1\t1\t1",
+			"HY\texpected\tmessage\tset\tedit\t4\t1\t4",
+			"IG\texpected\tmessage\tset\tbackfill\t4\t1\t4",
+			"IG\tpriced\t-\tother\tother\t1\t2\t2",
+			"IG\tpriced\tfigi_code\tset\tbackfill\t20\t1\t20",
+			"IG\tpriced\tfigi_code\tset\tedit\t1\t21\t21",
+			"IG\tpriced\tspread\tedited\tedit\t1\t1\t1",
+			"IG\tpriced\ttier\tset\tedit\t19\t21\t39",
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

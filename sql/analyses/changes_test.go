@@ -56,6 +56,7 @@ func changeAnalyses(h *history) []analysis {
 type fieldChange struct {
 	fact
 	deal known
+	at   time.Time
 }
 
 // identities are the columns by which a row of a table is known again in the next version; "uid" and
@@ -70,7 +71,6 @@ var identities = map[string][]string{
 
 // fieldChanges returns all differences between neighbouring versions with content.
 func fieldChanges(v view) (all []fieldChange) {
-	seen := v.firstSeen()
 	for _, service := range []api.Service{api.Bond, api.Loan} {
 		for _, kind := range []api.Kind{api.Priced, api.Expected} {
 			for _, k := range v.ever(service, kind) {
@@ -80,33 +80,72 @@ func fieldChanges(v view) (all []fieldChange) {
 						continue
 					}
 					if before != nil {
-						all = append(all, v.fieldChangesOf(k, before, version, seen)...)
+						all = append(all, v.fieldChangesOf(k, before, version)...)
 					}
 					before = version
 				}
 			}
 		}
 	}
+	v.classify(all)
 	return all
 }
 
-func (v view) fieldChangesOf(k known, before, after *version, seen map[string]time.Time) (all []fieldChange) {
+func (v view) fieldChangesOf(k known, before, after *version) (all []fieldChange) {
 	var lag any
 	if !k.left {
 		lag = after.at.Sub(k.first).Hours() / 24
 	}
 	common := k.name().with(fact{"version": after.number, "known_at": instant(after.at), "lag_days": lag})
-	changes := v.compareVersions(k.deal, before, after)
-	for _, c := range changes {
-		kind := "edit"
-		if c["change"] == "other" {
-			kind = "other"
-		} else if (c["change"] == "set" || c["change"] == "row added") && seen[seenKey(k.feed, c)].Equal(after.at) {
-			kind = "backfill"
-		}
-		all = append(all, fieldChange{common.with(c).with(fact{"change_kind": kind}), k})
+	for _, c := range v.compareVersions(k.deal, before, after) {
+		all = append(all, fieldChange{common.with(c), k, after.at})
 	}
 	return all
+}
+
+// classify tells edits from backfills: a field that the feed never had before, and that 20 known deals get at once, or two or more
+// that are half of the feed.
+func (v view) classify(changes []fieldChange) {
+	seen := v.firstSeen()
+	filled := map[string]map[*deal]bool{}
+	key := func(c fieldChange) (key string, first bool) {
+		key = seenKey(c.deal.feed, c.fact)
+		return key, (c.fact["change"] == "set" || c.fact["change"] == "row added") && seen[key].Equal(c.at)
+	}
+	for _, c := range changes {
+		if key, first := key(c); first {
+			if filled[key] == nil {
+				filled[key] = map[*deal]bool{}
+			}
+			filled[key][c.deal.deal] = true
+		}
+	}
+	for _, c := range changes {
+		key, first := key(c)
+		deals := len(filled[key])
+		c.fact["change_kind"] = "edit"
+		if c.fact["change"] == "other" {
+			c.fact["change_kind"] = "other"
+		} else if first && (deals >= 20 || deals >= 2 && 2*deals >= v.present(c.deal.feed, c.at)) {
+			c.fact["change_kind"] = "backfill"
+		}
+	}
+}
+
+// present is the number of a feed's deals that were not removed at an instant.
+func (v view) present(feed api.Feed, at time.Time) (n int) {
+	for _, d := range v.deals[feed] {
+		var last *version
+		for _, version := range d.versions {
+			if !version.at.After(at) {
+				last = version
+			}
+		}
+		if last != nil && last.change != "removed" {
+			n++
+		}
+	}
+	return n
 }
 
 func seenKey(feed api.Feed, change fact) string {

@@ -13,8 +13,9 @@
 --   - lag_days is NULL for deals of their feed's first commit.
 --   - List entries are matched by row_key, a natural key: of all entries, only loan tranches have an id of the source.
 --     So a renamed bank is one row removed and one row added.
---   - change_kind 'backfill' means that the source fills a field which had no value in any deal of the feed before. Other
---     changes of the same version may be edits. In a small feed, the first value of a rare field is a backfill too.
+--   - change_kind 'backfill' means that the source now fills a field which had no value in any deal of the feed before:
+--     in one commit at least 20 of the deals that were known get a value, or half of the feed's deals and more than
+--     one. Other changes of the same version may be edits.
 -- Example: Which fields of priced bond deals are edited most, and after how many days?
 --   SELECT table_name, field, count(*) AS edits, median(lag_days) AS median_lag_days
 --   FROM field_change
@@ -46,4 +47,4 @@ COMMENT ON COLUMN main.field_change.field IS 'The column; NULL if a row was adde
 COMMENT ON COLUMN main.field_change.change IS 'set (it was NULL), cleared (it is NULL), edited, row added, row removed, other or unreadable.';
 COMMENT ON COLUMN main.field_change.was IS 'The value before, as text; all values of a removed row.';
 COMMENT ON COLUMN main.field_change."is" IS 'The value after, as text; all values of an added row.';
-COMMENT ON COLUMN main.field_change.change_kind IS 'edit; backfill if the source fills fields that had no value in any deal of the feed before; other outside all columns.';
+COMMENT ON COLUMN main.field_change.change_kind IS 'edit; backfill if the source now fills, in many deals at once, a field that no deal of the feed had before; other outside all columns.';
