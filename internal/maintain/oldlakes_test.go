@@ -33,11 +33,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3, v4, v5 and v6 of format version 2 and schema versions 4, 5 and 6.
+// format version 2 and schema version 3, v4 to v7 of format version 2 and schema versions 4 to 7.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5, "v6": 6}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5, "v6": 6, "v7": 7}
 
 // TestOldLakes reads each of these lakes: verify finds it sound, and every query returns what it returned then. Whatever
 // writes refuses a lake of an older format before any work, with the command that makes one of the present format.
@@ -477,7 +477,7 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v6 (v5 without deals 12 and 13, v4 without deal 11, either, v3 without deal 10, either, v2 without
+// TestWriteOldLake wrote lake v7 (v6 without deal 14, v5 without deals 12 and 13, either, v4 without deal 11, either, v3 without deal 10, either, v2 without
 // deal 9, either, v1 without the LL and NUL deals, either).
 // A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
@@ -527,6 +527,9 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Expected, 12, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","books":"EUR2bn+ incl EUR150m JLM"}]}`)
 	b.Write(world.LoanPriced, 12, `"borrower":{"name":"Twelfth","leveragedMultiple":"3.5x / 4.0x incl. leases"},"tranches":[{"id":121,"currency":"USD","margin":"S+120-144A"}]`)
 	b.Write(world.LoanPriced, 13, `"borrower":{"name":"Thirteenth","leveragedMultiple":"net 4x senior, 5x total"},"tranches":[{"id":131,"currency":"USD","margin":"S+325"}]`)
+	b.Write(world.Priced, 14, `"currency":"USD","spread":"T+98 - 99.5","yield":"4.375% - 4.412%","nip":"+3/-2","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"T+95/+115"}]`)
+	b.Write(world.Expected, 14, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"EUR500m + FRN"}]}`)
+	b.Write(world.LoanPriced, 14, `"borrower":{"name":"Fourteenth","leveragedMultiple":"3.5x - 4.2x incl. leases"},"tranches":[{"id":141,"currency":"USD","margin":"S+6"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)
