@@ -70,7 +70,10 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - The ends of a range differ. One of yields is at most 2 wide, one of prices 5. One of spreads and premiums is at most 20 wide, or ends
   at three times its begin and 20, or if it falls or has a slash, at one and a half times: ` + "`T+95 / 2031`, `S+350 - 100`" + ` and
   ` + "`4.5% / 10`" + ` are ambiguous. A size is at most four times another one in a range if both have a unit.
-- Two yields at a slash are a range only if both are in eighths or in steps of five basis points: ` + "`4.5% / 4.61%`" + ` may be a coupon and a yield.
+- Two yields that both have their sign are a range only if both are in eighths or in steps of five basis points: ` + "`4.5% / 4.61%`" + ` may be a coupon
+  and a yield. After a final stage they are none: ` + "`priced 7.125% / 7.25%`" + `.
+- A second spread with digits after a point may be a price if the first has none: ` + "`T+98 - 99.5`" + `. Two spreads at a slash whose second has a sign may be
+  two tranches, if they are more than ten apart or on both sides of zero: ` + "`+95/+115`, `+3/-2`" + `. They are ambiguous.
 - Points and spaces group digits if there are two or more of them: ` + "`EUR 1.250.000.000`, `NOK 1 250 000 000`" + `. One space does, next to the
   currency, before a unit of a million: ` + "`SEK 1 500m`" + `.
 - Commas group digits: 1,025. ` + "`1,250bn`" + ` is ambiguous, because that comma may be a decimal one.
@@ -81,9 +84,9 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   tranches. In basis points halves, thirds, quarters and eighths are: ` + "`1/2bp`, `T+7/8`" + `, but not ` + "`MS+15/16`" + `. After a whole
   number they are its part: ` + "`MS+62 1/2` is 62.5. `T+9/16%`" + ` is ambiguous: a part of a percent, or a spread and a yield.
 - ` + "`T+140/144A`" + ` is ambiguous: Rule 144A, or an area to 144. ` + "`T+140 / 144A / Reg S`" + ` is 140.
-- A loan margin without a unit is in basis points from 5 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
+- A loan margin without a unit is in basis points from 10 on: ` + "`E+425`, `E+62.5`" + `. With digits after a point it is in percent
   below 5, and below 10 if it is no multiple of 2.5, because margins are not quoted so finely: ` + "`E+4.25`" + ` is 425. Other
-  margins up to 15 with digits after a point may be either, and those below 5 without them, too: ` + "`E+7.5`, `E+12.5` and `E+4`" + `
+  margins up to 15 with digits after a point may be either, and those below 10 without them, too: ` + "`E+7.5`, `E+12.5` and `E+6`" + `
   are ambiguous. Both ends of a range have one unit.
 - Of ` + "`net 4x / 5x` and `3.5x / 4.0x incl. leases`" + ` the second figure may be net, too, or the same debt counted in another way: they are ambiguous.
 - The plus of ` + "`EUR2bn+ incl. 150m JLM`" + ` makes the orders a minimum; that of ` + "`EUR2bn + 150m JLM`" + ` adds the leads' orders, which are not in the 2bn.

@@ -1,5 +1,7 @@
 package text
 
+import "bytes"
+
 // Words about orders, as desks write them.
 var (
 	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch", "carnet d'ordres", "carnet", "libro de órdenes", "libro", "boken", "bok"}
@@ -23,7 +25,7 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(siblings, r)
-	if v == yes && (r.coversSize(text) || r.Main.isRange() && saysAny(text, peakWords)) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
+	if v == yes && (r.coversSize(text) || r.Main.isRange() && (saysAny(text, peakWords) || r.tellsStates() && bytes.Contains(text, []byte(" - ")))) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
 		v = ambiguous
 	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
@@ -32,6 +34,9 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r = Reading{Status: unread(text, v)}
 }
+
+// tellsStates reports whether a text says which orders it counts: EUR2bn - EUR2.2bn incl. JLM.
+func (r *Reading) tellsStates() bool { return r.IncludesJLM != Unknown || r.Reconciled != Unknown }
 
 // peakWords are words of one state of a book, of which no range is.
 var peakWords = []string{"peak", "peaked", "final"}

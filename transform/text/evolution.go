@@ -24,7 +24,7 @@ func parseEvolution(text []byte, siblings Siblings, r *Reading) {
 	case stage == nil, string(after) == string(stageFinal) && (isStage(stage, stageGuidance) || isStage(stage, stageRevised)): // final guidance, the number
 		stage = after
 	}
-	if v == yes && (begins(text, "- ") || isStage(stage, stageFinal) && (isBare(r) && r.Main.Hi.less(leastLanded) || s.end() && r.Main.isRange())) {
+	if v == yes && (begins(text, "- ") || isStage(stage, stageFinal) && (isBare(r) && r.Main.Hi.less(leastLanded) || s.end() && (r.Main.isRange() || r.Yield.isRange() && hasRates(text)))) {
 		v = ambiguous // a dash, how far it has moved, a final price that is a range
 	}
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) && yieldBounds.containAll(&r.Yield) {

@@ -77,6 +77,7 @@ type multiple struct {
 	qualified bool
 	counted   bool
 	before    bool // words before it tell of what earnings or time it is
+	bases     bool // it is written like two figures, which words may then say to be on two bases: 3.5x - 4.2x incl. leases
 	both      bool // words after it name both figures of a pair
 	netBefore bool // net is before it, and does not say of which debt: net 4x senior
 }
@@ -220,7 +221,9 @@ func (s *scanner) multiple(r *Reading) (m multiple, v verdict) {
 		more = q.after(s) || s.ish(&q) || len(s.rest) < len(before.rest)
 	}
 	m.qualified, m.counted = m.is.qualified, m.is.counted && !m.is.earned
-	m.is.qualified, m.is.counted, m.is.earned = false, false, false
+	if m.is.qualified, m.is.counted, m.is.earned = false, false, false; m.bases && m.counted {
+		return m, ambiguous
+	}
 	m.times = m.times || (pointed || m.is != figure{}) && bareLeverageBounds.containAll(&m.Range)
 	return m, q.limit(&m, r)
 }
@@ -270,6 +273,7 @@ func (s *scanner) figuresNoted(is *figure) {
 // wide is ambiguous: its ends may be two figures. pointed says that the lower end has a point.
 func (s *scanner) upperMultiple(m *multiple, pointed bool) verdict {
 	ahead := *s
+	spaced := m.times && begins(ahead.rest, " -")
 	if ahead.slashNext() || !ahead.until() {
 		return yes
 	}
@@ -284,7 +288,7 @@ func (s *scanner) upperMultiple(m *multiple, pointed bool) verdict {
 	if ahead.slashNext() || !m.Lo.less(hi) || !leverageWidth.contain(hi.minus(m.Lo)) {
 		return ambiguous
 	}
-	*s, m.Range, m.times = ahead, Range{Lo: m.Lo, Hi: hi}, m.times || times
+	*s, m.Range, m.times, m.bases = ahead, Range{Lo: m.Lo, Hi: hi}, m.times || times, spaced && times
 	return yes
 }
 

@@ -186,12 +186,12 @@ func (s *scanner) marginSize(r *Reading) verdict {
 	return v
 }
 
-// The bounds of margins that have no unit. leastMargin is the least margin in basis points, and leastFineMargin the least
-// one that is no multiple of marginStep. mostPercent is the greatest margin in percent.
+// The bounds of margins that have no unit. leastMargin is the least margin in basis points, and leastWholeMargin the least
+// one that has no point, or is no multiple of marginStep: S+6 may be 600. mostPercent is the greatest margin in percent.
 var (
-	leastMargin     = whole(5)
-	leastFineMargin = whole(10)
-	mostPercent     = whole(15)
+	leastMargin      = whole(5)
+	leastWholeMargin = whole(10)
+	mostPercent      = whole(15)
 )
 
 // putMargin sets a margin. Without a unit it is in basis points. But a margin with digits after a point is in percent if
@@ -203,8 +203,11 @@ func (r *Reading) putMargin(found *spanned) verdict {
 	inBP, inPercent := true, found.pointed
 	for _, n := range []Number{found.Lo, found.Hi} {
 		size := n.abs()
-		fine := found.pointed && !size.isMultipleOf(marginStep)
-		inBP = inBP && (n.isZero() || !size.less(leastMargin) && (!fine || !size.less(leastFineMargin)))
+		least := leastMargin
+		if !found.pointed || !size.isMultipleOf(marginStep) {
+			least = leastWholeMargin
+		}
+		inBP = inBP && (n.isZero() || !size.less(least))
 		inPercent = inPercent && !n.less(whole(0)) && !mostPercent.less(n)
 	}
 	switch {
@@ -362,7 +365,7 @@ func (s *scanner) bareMargin(currency []byte, called bool, r *Reading) verdict {
 	inPercent := v == yes && !found.unit && s.unit(percent)
 	ahead := *s
 	_, indexed := ahead.indexAfter(currency)
-	if v == yes && !found.unit && !inPercent && (!called && !indexed || found.signed || found.pointed || found.Lo.less(leastFineMargin)) {
+	if v == yes && !found.unit && !inPercent && (!called && !indexed || found.signed || found.pointed || found.Lo.less(leastWholeMargin)) {
 		return no
 	}
 	r.Main, r.CSA = found.Range, No

@@ -379,8 +379,8 @@ func TestMarginUnits(t *testing.T) {
 			r := parse(lake.ParseMargin, "E+"+written, text.Siblings{})
 			hundredfold := new(big.Rat).Mul(n, big.NewRat(100, 1))
 			switch status := string(r.Status); {
-			case status == lake.ParsedAmbiguous && (pointed && quarters >= 20 && quarters <= 60 || !pointed && quarters < 20):
-			case status == lake.ParsedOK && rational(r.Main.Point).Cmp(n) == 0 && (quarters == 0 || quarters > 60 || !pointed && quarters >= 20):
+			case status == lake.ParsedAmbiguous && (pointed && quarters >= 20 && quarters <= 60 || !pointed && quarters < 40):
+			case status == lake.ParsedOK && rational(r.Main.Point).Cmp(n) == 0 && (quarters == 0 || quarters > 60 || !pointed && quarters >= 40):
 			case status == lake.ParsedOK && rational(r.Main.Point).Cmp(hundredfold) == 0 && pointed && quarters < 40:
 			default:
 				t.Errorf("E+%s: %s", written, render(&r))

@@ -443,6 +443,12 @@ func (s *scanner) anotherNext(before []byte) bool {
 	if !bytes.ContainsAny(before[at:], "0123456789") {
 		return false
 	}
+	var is figure
+	if named := next; !named.end() { // LTV 45% gross 5x
+		if named.figures(&is); is != (figure{}) && named.char(' ') && !named.end() && isDigit(named.rest[0]) {
+			next = named
+		}
+	}
 	currency, _ := next.currency(nil)
 	if next.end() || !isDigit(next.rest[0]) || currency != nil {
 		return currency != nil

@@ -230,7 +230,13 @@ func (s *scanner) span(as notation, after unit) (r spanned, v verdict) {
 	if apart && !dash && !second.signed && bySign && !slash && (as == mixed && unitBefore && !unitAfter || as == decimal && !hi.n.less(lo.n.times(2))) { // 4.5% -5, 5bp -10: how far it has moved?
 		return r, ambiguous
 	}
-	if as == decimal && second.negative && !first.negative && (dash || spacedDash || hi.n.signed(true) == lo.n) { // +5 - -2, +5/-5: a width?
+	if as == decimal && second.negative && !first.negative && (dash || spacedDash || slash && !first.n.isZero() || hi.n.signed(true) == lo.n) { // +5 - -2, +5/-5: a width? +3/-2: two tranches?
+		return r, ambiguous
+	}
+	if as == decimal && slash && second.signed && mostSigned.less(hi.n.minus(lo.n)) { // +95/+115: two tranches?
+		return r, ambiguous
+	}
+	if as == mixed && !slash && !worded && unitBefore && (!isTalked(lo.n) || !isTalked(hi.n)) { // 4.375% - 4.412%: a coupon and a yield?
 		return r, ambiguous
 	}
 	if as == mixed && slash && (&scanner{s.rest}).noted("yield", "yld", "ytw", "ytm", "ytc") { // 7%/7.25% YTW: coupon and yield
@@ -277,6 +283,9 @@ func isTooWide(as notation, lo, hi Number, narrow bool) bool {
 // those of one bond in two conventions: 4.5% / 4.55%.
 var tenth = Number{decimal128.FromU64(powers[scale] / 10), true}
 
+// mostSigned is the greatest width of a range of spreads at a slash whose end has a sign.
+var mostSigned = whole(10)
+
 // isTalked reports whether a yield is one that price talk may have: talk is in eighths, or in steps of five basis points. Coupons and yields are
 // not: 4.5% / 4.61%.
 func isTalked(n Number) bool {
@@ -293,8 +302,12 @@ func (s *scanner) afterPercent(begin []byte) bool {
 // mayBePrice reports whether the second number after a spread may be the issue price that it gives: MS+80/99.5, T+99 / 99.5.
 func (n *signedNumber) mayBePrice(first *signedNumber) bool {
 	return !n.signed && n.pointed && !first.pointed && issueBounds.contain(n.n) &&
-		(first.n.plus(whole(4)).less(n.n) || n.n.less(first.n.plus(whole(1))) && first.n.less(n.n))
+		first.n.less(n.n) && n.n.minus(first.n) != priceTalkWidth
 }
+
+// priceTalkWidth is the only width of a range of spreads whose end has a point and its begin has none: T+95-97.5. The others may be a spread
+// and a price: T+98 - 99.5.
+var priceTalkWidth = Number{decimal128.FromU64(powers[scale] * 5 / 2), true}
 
 // finerPrice reports whether the second number after a spread is written like an issue price: DBR+98.6 / 99.5, DBR+98.6-99.875.
 func (n *signedNumber) finerPrice(slash bool) bool {

@@ -90,7 +90,7 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		case r.Equivalent == No && ahead.oneOf(equivalentWords...):
 			r.Equivalent = Yes
 		case inside && !list.open && ahead.inOther(siblings, r), ahead.retained(siblings.Currency, r), ahead.oversubscriptions(siblings.Currency, r), ahead.denominations(siblings.Currency, inside):
-		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, r), inside && ahead.oneOf("total"), q.after(&ahead):
+		case ahead.oneOf(offeringWords...), ahead.oneOf(benchmarkWords...), ahead.otherSize(siblings.Currency, r), inside && ahead.oneOf("total"), !s.addsWord() && q.after(&ahead):
 		default:
 			more = false
 		}
@@ -114,6 +114,12 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 		r.Quality = qualityExpected
 	}
 	return v
+}
+
+// addsWord reports whether a plus between spaces and a word are next. What is added to the size has no number: EUR500m + FRN.
+func (s *scanner) addsWord() bool {
+	next := *s
+	return next.has(" + ") && !next.end() && isLetter(next.rest[0]) && !next.oneOf(leastAfter...)
 }
 
 // resized skips a word that the size has changed, and sets found.

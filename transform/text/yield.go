@@ -26,7 +26,9 @@ func parseYield(text []byte, _ Siblings, r *Reading) {
 
 func (s *scanner) yieldText(r *Reading) verdict {
 	spread := (&scanner{s.rest}).oneOf(spreadWords...)
+	before := len(s.rest)
 	s.finalStage()
+	final := len(s.rest) < before
 	s.priceToYield()
 	if s.oneOf(yieldKinds...) {
 		s.space()
@@ -54,7 +56,7 @@ func (s *scanner) yieldText(r *Reading) verdict {
 		if !found.unit && (spread || !bytes.ContainsAny(begin[:len(begin)-len(s.rest)], "0123456789")) { // spread fixed 5.9; six: what?
 			return no
 		}
-		if r.Main = found.Range; found.mayMissPoint() {
+		if r.Main = found.Range; found.mayMissPoint() || final && r.Main.isRange() && hasRates(begin) {
 			return ambiguous
 		}
 	}
@@ -90,6 +92,9 @@ func (s *scanner) yieldText(r *Reading) verdict {
 	}
 	return yes
 }
+
+// hasRates reports whether a text has two rates. After a final stage they may be the coupon and the yield: priced 7.125% / 7.25%.
+func hasRates(text []byte) bool { return bytes.Count(text, []byte("%")) > 1 }
 
 // tenorOf skips the life to which a yield is computed, before its word: 3yr yield.
 func (s *scanner) tenorOf() bool {
