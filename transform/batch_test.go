@@ -134,6 +134,26 @@ func TestReject(t *testing.T) {
 	}
 }
 
+// TestFault lets a parser fail on a text: the row has all of the source, and drift says which text it was.
+func TestFault(t *testing.T) {
+	feed := mustFeed(t, "bond/ig/expected")
+	f := transform.NewFlattener(feed, mustBase(t, samplesBase)).WithFault("EUR2bn")
+	batches := transform.NewHistoryBatches(testkit.Allocator(t), feed)
+	defer batches.Release()
+	readDeals(t, f, batches, `{"id":1,"_embedded":{"tranches":[{"currency":"EUR","volume":"EUR500m","books":"EUR2bn"},{"currency":"EUR","books":"EUR3bn"}]}}`)
+	tranches := slices.IndexFunc(lake.FeedTables(feed), func(t *lake.Table) bool { return t.Name == "bond_expected_tranches" })
+	_, rows := takeRows(batches, tranches)
+	for _, want := range []string{`"books":"EUR2bn"`, `"books_status":"UNPARSED"`, `"volume_status":"OK"`, `"books_status":"OK"`} {
+		if strings.Count(rows, want) != 1 {
+			t.Errorf("got %s, want %s once", rows, want)
+		}
+	}
+	want := lake.Drift{Pointer: "/_embedded/tranches/*/books", Kind: lake.DriftFault, Count: 1, Example: `"EUR2bn"`}
+	if drift := f.TakeDrift(); !slices.Contains(drift, want) {
+		t.Errorf("got drift %v, want %v", drift, want)
+	}
+}
+
 func TestHasPricedDeal(t *testing.T) {
 	for _, tt := range []struct {
 		feed, payload string

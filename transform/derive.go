@@ -2,6 +2,7 @@ package transform
 
 import (
 	"slices"
+	"strconv"
 
 	"dealflow/schemas/lake"
 	"dealflow/transform/text"
@@ -10,10 +11,11 @@ import (
 // derivation fills the helper columns of one text column.
 type derivation struct {
 	parse    text.Func
-	from     int  // index of the text column
-	currency int  // index of the column whose currency helps to read the text; -1 for none
-	date     int  // index of the column whose date helps to read the text; -1 for none
-	ofDeal   bool // currency is a column of the deal's own row
+	pointer  string // of the text
+	from     int    // index of the text column
+	currency int    // index of the column whose currency helps to read the text; -1 for none
+	date     int    // index of the column whose date helps to read the text; -1 for none
+	ofDeal   bool   // currency is a column of the deal's own row
 	outcomes []outcome
 }
 
@@ -62,7 +64,7 @@ func compileHelpers(table *lake.Table) helperPlan {
 		i := slices.IndexFunc(all, func(d derivation) bool { return d.from == from })
 		if i < 0 {
 			i = len(all)
-			all = append(all, derivation{parse: text.Parser(helper.Parse.Parser), from: from, currency: -1, date: -1})
+			all = append(all, derivation{parse: text.Parser(helper.Parse.Parser), pointer: table.Columns[from].Pointer, from: from, currency: -1, date: -1})
 			all[i].readWith(table, &helper.Parse)
 			if all[i].ofDeal {
 				dealColumns = append(dealColumns, all[i].currency)
@@ -105,7 +107,7 @@ func helperOf(table *lake.Table, from, part string) int {
 }
 
 // deriveAll fills the helper columns of all staged rows. deal is the deal's own row. A text that a parser cannot read is
-// not drift.
+// not drift, but one on which it fails is.
 func (f *Flattener) deriveAll(deal []cell) {
 	for t := range f.tables {
 		staged, helpers := &f.tables[t], &f.plan.helpers[t]
@@ -146,7 +148,9 @@ func (f *Flattener) derive(d *derivation, row, deal []cell) (textSize int) {
 	var normal []byte
 	normal, f.arena = text.Normalise(f.arena, from.Text)
 	f.reading = text.Reading{}
-	d.parse(normal, beside, &f.reading)
+	if d.parse(normal, beside, &f.reading); f.reading.Failed {
+		f.addDrift(d.pointer, lake.DriftFault, strconv.AppendQuote(nil, string(from.Text)))
+	}
 	return f.fillHelpers(row, d.outcomes)
 }
 

@@ -30,11 +30,11 @@ func (r *run) checkContract(feeds []*feedRun) error {
 }
 
 // wasReported reports whether the program of the feed's last complete snapshot reported a kind of drift. A kind that it
-// did not know says nothing about the source: it holds no run until a snapshot has recorded it. For a feed without a
-// snapshot the result is true.
+// did not know says nothing about the source: it holds no run until a snapshot has recorded it. Nor does a fault of this program ever
+// hold one. For a feed without a snapshot the result is true.
 func (r *run) wasReported(feed api.Feed, kind lake.DriftKind) bool {
 	runs := r.lake.Log().SinceSnapshot(feed)
-	return len(runs) == 0 || runs[0].KnowsDrift(kind)
+	return kind != lake.DriftFault && (len(runs) == 0 || runs[0].KnowsDrift(kind))
 }
 
 // driftKey identifies drift from run to run.

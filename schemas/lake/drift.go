@@ -17,11 +17,12 @@ const (
 	DriftUnlisted DriftKind = "unlisted_value"   // a value that is not in the column's list
 	DriftMissing  DriftKind = "missing_required" // a member that the API documents as required is absent or null
 	DriftRounded  DriftKind = "rounded"          // a number or instant with more fraction digits than its column has
+	DriftFault    DriftKind = "parser_fault"     // a text on which a parser of this program failed: its helper columns are NULL
 )
 
 // DriftKinds returns the kinds of drift that this program reports. The caller owns the slice.
 func DriftKinds() []DriftKind {
-	return []DriftKind{DriftUnknown, DriftMismatch, DriftUnlisted, DriftRounded, DriftMissing}
+	return []DriftKind{DriftUnknown, DriftMismatch, DriftUnlisted, DriftRounded, DriftMissing, DriftFault}
 }
 
 // firstDriftKinds are the kinds that were reported before commits had the field drift_kinds.

@@ -41,7 +41,8 @@ var parsers = bounded(map[lake.Parser]Func{
 	lake.ParseFitch:            parseFitch,
 })
 
-// bounded returns functions that leave a text of more than mostBytes UNPARSED.
+// bounded returns functions that leave a text of more than mostBytes UNPARSED, and a text on which they fail: a fault of a parser must not lose a
+// deal, or a night.
 func bounded(all map[lake.Parser]Func) map[lake.Parser]Func {
 	for name, read := range all {
 		all[name] = func(text []byte, siblings Siblings, r *Reading) {
@@ -49,6 +50,11 @@ func bounded(all map[lake.Parser]Func) map[lake.Parser]Func {
 				r.Status = statusUnparsed
 				return
 			}
+			defer func() {
+				if recover() != nil {
+					*r = Reading{Status: statusUnparsed, Failed: true}
+				}
+			}()
 			read(text, siblings, r)
 		}
 	}

@@ -29,6 +29,9 @@ func checkReading(t *testing.T, parser lake.Parser, raw []byte, siblings text.Si
 	if !bytes.Equal(normal, twice) || !reflect.DeepEqual(r, again) {
 		t.Fatalf("%s %q: normalised to %q, again to %q:\n%s\n%s", parser, raw, normal, twice, render(&r), render(&again))
 	}
+	if r.Failed {
+		t.Fatalf("%s %q: the parser failed", parser, raw)
+	}
 	checkStatus(t, parser, normal, &r)
 	for _, part := range append(rangesOf(&r), &r.Yield, &r.Issue) {
 		checkRange(t, parser, normal, part)
@@ -118,7 +121,7 @@ var (
 	digitsText   = regexp.MustCompile(`[0-9]+`)
 	zeroText     = regexp.MustCompile(`(?i)flat|zero|nil|zc|\bno |\bat |\bon |in line|level`)
 	fractionText = regexp.MustCompile(`([0-9]+)[ -]([0-9]+)/([0-9]+)`)
-	percentText  = regexp.MustCompile(`\b([0-9]{1,3}),([0-9]{3})(?: ?(?:%|pct|percent|per cent|x|-|/|$|area|oid|a\b))`)
+	percentText  = regexp.MustCompile(`\b([0-9]{1,3}),([0-9]{3})(?: ?(?:%|pct|percent|per cent|x|[-,;()/]|$|area|oid|a\b))`)
 	groupsText   = regexp.MustCompile(`\b[0-9]{1,3}(?:\.[0-9]{3})+\b|\b[0-9]{1,3}(?: [0-9]{3})+`)
 	zeroComma    = regexp.MustCompile(`\b0,([0-9]{1,6})`)
 	commaText    = regexp.MustCompile(`([0-9]+),([0-9]{1,2})([^0-9]|$)`)

@@ -10,6 +10,7 @@ import (
 // number is not set and a flag is Unknown. Texts are shared constants or parts of the input: do not modify them.
 type Reading struct {
 	Status []byte // one of lake.ParseStatuses
+	Failed bool   // the parser has a fault: it broke off, and the text is UNPARSED
 
 	Main    Range  // the parser's main value: a spread, premium, yield, size or price
 	Yield   Range  // a yield given instead of a spread, percent

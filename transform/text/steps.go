@@ -207,7 +207,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 	bestRank, parts := 0, 0
 	for begin, i := 0, 0; i <= len(text); i++ {
 		final := i == len(text)
-		if !final && (!isSeparator(text, i) || text[i] == '.' && isLetter(text[i-1]) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
+		if !final && (!isSeparator(text, i) || text[i] == '.' && i > 0 && isLetter(text[i-1]) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
 			continue
 		}
 		part := text[begin:i]

@@ -1,0 +1,4 @@
+package text
+
+// Bounded is bounded.
+var Bounded = bounded
