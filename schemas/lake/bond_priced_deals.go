@@ -103,7 +103,7 @@ func bondPricedDeals() *Table {
 		},
 		Helpers: helperColumns(
 			renamed(helpers(1, ParsePricingTime, "pricing_time", "pricing_date", pricingTimeParts), "pricing_time_ts_utc", "pricing_ts_utc"),
-			helpers(2, ParseCoupon, "cpn", "", couponParts),
+			helpers(2, ParseCoupon, "cpn", "currency", couponParts),
 			helpers(3, ParseStructure, "non_bullet", "", structureParts, PartTenorYears, PartCallYears, PartPerpetual, PartForm, PartRank, PartLabel),
 			helpers(4, ParseSpread, "spread", "currency", spreadParts, withoutReference...),
 			helpers(5, ParseYield, "yield", "", yieldParts),

@@ -71,7 +71,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   at three times its begin and 20, or if it falls or has a slash, at one and a half times: ` + "`T+95 / 2031`, `S+350 - 100`" + ` and
   ` + "`4.5% / 10`" + ` are ambiguous. A size is at most four times another one in a range if both have a unit.
 - Two yields that both have their sign are a range only if both are in eighths or in steps of five basis points: ` + "`4.5% / 4.61%`" + ` may be a coupon
-  and a yield. After a final stage they are none: ` + "`priced 7.125% / 7.25%`" + `.
+  and a yield. At a slash they are at least 0.10 apart, because ` + "`4.5% / 4.55%`" + ` may be one yield in two conventions. After a final stage they are none: ` + "`priced 7.125% / 7.25%`" + `.
 - A second spread with digits after a point may be a price if the first has none: ` + "`T+98 - 99.5`" + `. Two spreads at a slash whose second has a sign may be
   two tranches, if they are more than ten apart or on both sides of zero: ` + "`+95/+115`, `+3/-2`" + `. They are ambiguous.
 - Points and spaces group digits if there are two or more of them: ` + "`EUR 1.250.000.000`, `NOK 1 250 000 000`" + `. One space does, next to the
@@ -94,14 +94,15 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Leverage without an x is read from 1 to 12, if it has a point or its figure a name: ` + "`4.5`, `Snr 4`" + `.
 - A discount from par gives the price: ` + "`1pt OID` is 99, `50c discount` 99.5, `no OID`" + ` 100. ` + "`1pt`" + ` alone may be a fee, and is
   ambiguous.
-- The yield and the spread of a priced deal are read after a word of the final stage (` + "`Final 7.5%`" + `), not after earlier ones.
+- The yield and the spread of a priced deal are read with a word of the final stage (` + "`Final 7.5%`" + `), not with one of an earlier stage
+  before or after them (` + "`T+120 IPT`" + `).
 - A coupon or yield of 20 or more without a unit and a point is ambiguous: 45 may be 4.5.
 - A coupon's step-up is dropped if the text names its condition. Talk of a coupon (` + "`4.5% area`" + `) is not read: it has no column.
 - Numbers in words are read up to 999, with eighths: ` + "`five years`, `six and a half percent`, `one hundred and five`, `half a yard`" + `.
   A coupon or a yield in words needs its unit, or a part of one: ` + "`six` is not read" + `.
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
   years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
-  An option is at most three years: ` + "`5yr + 7yr`" + ` may be two tranches.
+  An option is at most three years, and not longer than the tenor: ` + "`5yr + 7yr` and `2yr + 3yr`" + ` may be two tranches.
   In ` + "`5yr, extension options 6+6`" + ` only the tenor is read: the options may be months.
 - A tenor and a date, each with its word, are both read: ` + "`5yr, maturity 2031`. `5yr / maturity 84 months`" + ` contradicts itself, and is not read.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
@@ -138,7 +139,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - Two numbers in percent after one benchmark are a range, as far as its ends may be that far apart: ` + "`MS+1.5%/1.75%`, `3mE+0.45/0.50%`" + `. After a
   comma or in parentheses, or if it is not more, the second may be a yield: ` + "`MS+1.5%, 1.75%`" + ` is ambiguous. The yield is dropped if it is too
   far away for a range: ` + "`MS+1.5%/3.75%`" + `.
-- The sign of ` + "`E-425`" + ` may be a dash: a loan's margin of 45 or more below its index is ambiguous.
+- The sign of ` + "`E-425` and `T - 95`" + ` may be a dash: a margin or a spread of 45 or more below its benchmark is ambiguous.
 - ` + "`margin_csa` is true for `S+350, CSA 10bp`, false for `no CSA` and `0bp CSA`, and NULL for `S+350 incl. 10bp CSA`" + `, whose margin has the
   adjustment already, and for one of more than 50 basis points, which may be another price.
 - A size that may be short for another one, as in ` + "`EUR5-600m` and `EUR1.25-50bn`" + `, makes the text ambiguous.
@@ -147,7 +148,10 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   passed the next integer.
 - ` + "`MSEK 600` is SEK 600m, a `crore` ten million, a `lakh` a hundred thousand, and `pb` is bp. `mil` is a million, but\n  ambiguous next to the real and the peso" + `.
 - ` + "`upsized EUR250m`" + ` is ambiguous: to it, or by it. ` + "`EUR500m, capped at 400` and `EUR1.5bn across tranches`" + ` are not read, nor is
-  ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m.
+  ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m. In ` + "`EUR150m tap, upsized to EUR200m`" + ` the second size may be that
+  of the tap, or of the line: it is not read.
+- Orders of several tranches together are ambiguous: ` + "`EUR5bn combined`, `EUR5bn across both tranches`" + `. Orders at their peak are a maximum.
+- The number after a ratchet or a grid is not the margin: ` + "`E+400 ratchet down to 325`" + ` is 400.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.

@@ -203,7 +203,7 @@ var yieldParts = []outcome{
 
 var couponParts = []outcome{
 	{1, PartPct, Price, percent, "", "Rate of the coupon. Of a PIK toggle: the rate if paid in cash.", 2},
-	{2, PartPIKPct, Price, percent, "", "Rate of the coupon if interest is paid in kind.", 2},
+	{2, PartPIKPct, Price, percent, "", "Rate of the coupon if interest is paid in kind; of 9% cash + 2% PIK the part that is paid in kind besides the cash.", 2},
 	{3, PartIndex, Text, "", "", "Index of a floating coupon: SOFR, EURIBOR or another.", 2},
 	{4, PartMarginBP, Price, bp, "over the index", "Margin of a floating coupon.", 2},
 }

@@ -32,8 +32,9 @@
 -- Units: Basis points, percent, minutes; cover is a multiple. A positive tightening_bp means that the deal priced
 --   tighter than first talk. Numbers are rounded to 6 digits.
 -- Caveats: A column is NULL if its text is missing or does not give one number: show the count next to each
---   average. A tightening from guidance is smaller than one from initial talk: group by first_talk_stage. cover assumes
---   that books and nominal have the same currency and unit.
+--   average. Deals in IG and EM that were talked and priced in yield have no tightening_bp. A tightening from guidance
+--   is smaller than one from initial talk: group by first_talk_stage. cover assumes that books and nominal have the same
+--   currency and unit.
 -- Example: Which deals of the latest year tightened most, and from where?
 --   SELECT market, deal_id, pricing_date, borrower, first_talk_text, final_benchmark, final_bp, final_yield_pct,
 --          tightening_bp, tightening_basis

@@ -6,15 +6,16 @@
 -- as of: league_table('LOAN', DATE '2023-01-01', DATE '2026-12-31', {as_of}, scope := 'all', credit := 'full')
 --
 -- Definition: One row per bank. Each deal that priced from from_date to to_date (both included) is credited to its
---   banks, by credit: each gets the nominal in USD ÷ number of banks ('split'), the complete nominal ('full'), or the
---   nominal ÷ number of leads, whatever the scope ('lead').
+--   banks, by credit: each gets the nominal in USD ÷ number of banks ('split'), or the complete nominal ('full'); or
+--   each lead gets the nominal ÷ number of leads, and no other bank has a part, whatever the scope ('lead').
 --   - Bonds: deals that count (see bond_priced_as_of) and are league_table_eligible, by pricing_date. Loans: each
 --     tranche, by the deal's priced_date. If several markets list a tranche (equal FIGI, day, currency and nominal
 --     amount), it counts only in the first of them, as a bond does.
 --   - Banks have canonical names, and a bank gets one part of a deal however many entries it has.
 --   - rank: by credit_usd, then name. share: credit_usd ÷ total_usd.
 --   - deals: deals of which the bank has a part. deals_total: deals that are in total_usd.
---   - deals_unconverted: deals whose nominal (of a tranche) is missing or has no USD amount. It is in no sum.
+--   - deals_unconverted: deals whose nominal (of a tranche) is missing or has no USD amount. It is in no sum. A loan
+--     without tranches is in no column.
 -- Parameters: of_market: IG, HY, EM, LL, CF or AF; BOND or LOAN for all three. from_date, to_date: DATE. as_of
 --   TIMESTAMPTZ: what was known at this instant ('infinity', the default: all that is known). scope: 'lead', the
 --   default (bonds: bookrunners, lead managers, global coordinators and B&D, or as aliases/roles.csv says; loans:

@@ -133,7 +133,7 @@ func (s *scribe) list(n int, entry func() members) []any {
 
 func (s *scribe) flag() any { return s.pick(true, false, false) }
 func (s *scribe) name() any {
-	return s.pick("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Ced\u00adar", "Dogwood", "")
+	return s.pick("Aspen", " ASPEN\u00a0", "birch", "Birch", "Cedar", "Ced\u00adar", "Straße Σοφος", "STRASSE ΣΟΦΟΣ", "Dogwood", "")
 }
 func (s *scribe) day() any {
 	return s.pick("2024-11-30", "2025-01-09", "2025-01-10", "2026-01-03", "2026-01-06")

@@ -99,7 +99,12 @@ func say(said map[string]string, key, meaning string) error {
 }
 
 // foldName spells a name as analyses compare it: in lower case, with single spaces.
-func foldName(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+func foldName(name string) string {
+	return smallLetters.Replace(strings.ToLower(strings.Join(strings.Fields(name), " ")))
+}
+
+// smallLetters are small letters that have no capital of their own.
+var smallLetters = strings.NewReplacer("ς", "σ", "ß", "ss")
 
 func parseRoles(name string, data []byte) (all []Role, err error) {
 	said := map[string]string{}

@@ -27,16 +27,18 @@ WHERE CASE WHEN lower(of_service) || ' ' || upper(of_market) IN (SELECT service 
 
 -- Names are compared in this form: NFC, lower case, one space for each run of white space, control characters and U+FFFD,
 -- which is in a column where the payload has U+0000. (NUL itself, in files of schema version 2 and before, is replaced
--- first, because nfc_normalize cuts a text there.) Characters without a width, such as soft hyphens, are left out.
+-- first, because nfc_normalize cuts a text there.) Characters without a width, such as soft hyphens, are left out. The
+-- small letters of which each capital has two are one: ς is σ, and ß is ss.
 CREATE MACRO _dealflow.normal_name(x) AS
-  nullif(trim(regexp_replace(lower(nfc_normalize(regexp_replace(translate(x, chr(0) || chr(65533), '  '), '\p{Cf}+', '', 'g'))), '[\s\pZ\pC]+', ' ', 'g')), '');
+  nullif(trim(regexp_replace(replace(translate(lower(nfc_normalize(regexp_replace(translate(x, chr(0) || chr(65533), '  '), '\p{Cf}+', '', 'g'))),
+    'ς', 'σ'), 'ß', 'ss'), '[\s\pZ\pC]+', ' ', 'g')), '');
 
 -- Roles of a bond's bank, and whether they make it a lead: those of this program, and those that the user declares
 -- (docs/how-to/aliases.md), which take precedence. A role in neither list is not a lead's; data_quality counts it.
 CREATE TABLE _dealflow.default_role (role VARCHAR, is_lead BOOLEAN);
 INSERT INTO _dealflow.default_role
 SELECT p.which || r.role, true
-FROM (SELECT unnest(['', 'joint ', 'sole ', 'lead ', 'active ', 'passive ', 'joint active ', 'joint passive ', 'active joint ', 'passive joint ']) AS which) p,
+FROM (SELECT unnest(['', 'joint ', 'sole ', 'lead ', 'active ', 'passive ', 'joint active ', 'joint passive ', 'active joint ', 'passive joint ', 'physical ', 'joint physical ', 'sole physical ']) AS which) p,
      (SELECT unnest(['bookrunner', 'bookrunners', 'book-runner', 'book-runners', 'book runner', 'book runners']) AS role) r
 UNION ALL
 SELECT p.which || r.role, true
@@ -45,6 +47,13 @@ FROM (SELECT unnest(['', 'joint ', 'sole ']) AS which) p,
         'global co-ordinator', 'global co-ordinators']) AS role) r
 UNION ALL
 SELECT unnest(['b&d', 'b & d', 'b and d', 'billing & delivery', 'billing and delivery', 'jbr', 'jlm', 'jlms', 'jgc']), true
+UNION ALL
+SELECT a.role || j.mark || b.role, true -- one bank in two roles: JGC/JBR
+FROM (SELECT unnest(['jgc', 'jbr', 'jlm', 'b&d', 'gc', 'bookrunner', 'joint bookrunner', 'global coordinator', 'joint global coordinator',
+        'lead manager', 'joint lead manager']) AS role) a
+JOIN (SELECT unnest(['jgc', 'jbr', 'jlm', 'b&d', 'gc', 'bookrunner', 'joint bookrunner', 'global coordinator', 'joint global coordinator',
+        'lead manager', 'joint lead manager']) AS role) b ON a.role <> b.role,
+     (SELECT unnest(['/', ' / ', ' & ', ' and ', ', ', ' + ']) AS mark) j
 UNION ALL
 SELECT unnest(['co-lead', 'co-leads', 'co-lead manager', 'co-lead managers', 'co-manager', 'co-managers', 'senior co-manager', 'senior co-managers',
   'junior co-manager', 'junior co-managers', 'structurer', 'structurers', 'structuring agent', 'structuring agents']), false;

@@ -4,12 +4,12 @@ import "bytes"
 
 // Words about orders, as desks write them.
 var (
-	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "combined books", "combined book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch", "carnet d'ordres", "carnet", "libro de órdenes", "libro", "boken", "bok"}
+	orderWords        = []string{"final order book", "final orderbook", "orderbooks", "order books", "bks", "bk", "final books", "final book", "total orders", "final orders", "in orders", "of orders", "orders", "order book", "orderbook", "in books", "books", "book", "in the book", "total demand", "demand", "of demand", "iois", "ioi's", "ioi", "indications of interest", "indications", "shadow books", "shadow book", "orderbuch", "bücher", "buch", "auftragsbuch", "carnet d'ordres", "carnet", "libro de órdenes", "libro", "boken", "bok"}
 	unreconciledWords = []string{"pre-rec.", "pre-rec", "pre rec.", "pre rec", "prerec", "pre-reconciliation", "pre reconciliation", "unreconciled", "pre-recon", "pre recon"}
 	reconciledWords   = []string{"post-rec.", "post-rec", "post rec.", "post rec", "post-reconciliation", "post reconciliation", "reconciled", "post-recon", "recon'd"}
 	excludingWords    = []string{"excluding", "excl.", "excl", "exc.", "exc", "ex.", "ex", "w/o", "without", "net of", "with no", "no", "exkl.", "exkl", "ohne"}
 	includingWords    = []string{"including", "incl.", "incl", "inc.", "inc", "o/w", "of which", "thereof", "inkl.", "inkl"}
-	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "at peak", "peak", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "and growing", "and rising", "still growing", "growing", "rising", "combined", "across tranches", "across both tranches"}
+	bookWords         = []string{"at the last update", "at last update", "last update", "at last count", "latest", "last heard", "so far", "at guidance", "at reoffer", "at re-offer", "at launch", "at final terms", "final", "at final spread", "good at guidance", "good at reoffer", "good at re-offer", "good at final terms", "good at final", "books closed", "closed", "now closed", "allocs out", "allocs released", "allocations out", "allocations released", "allocated", "books subject", "subject", "skewed", "and growing", "and rising", "still growing", "growing", "rising"}
 	leadWords         = []string{"jlm interest", "jlm int.", "jlm int", "jlms' interest", "jlm orders", "jlms", "jlm", "the leads", "the jlms", "leads", "lead interest", "joint leads", "lead orders"}
 )
 
@@ -25,7 +25,7 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(siblings, r)
-	if v == yes && (r.coversSize(text) || r.Main.isRange() && (saysAny(text, peakWords) || r.tellsStates() && bytes.Contains(text, []byte(" - ")))) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
+	if v == yes && (saysAny(text, severalWords) || r.coversSize(text) || r.Main.isRange() && (saysAny(text, peakWords) || r.tellsStates() && bytes.Contains(text, []byte(" - ")))) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
 		v = ambiguous
 	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
@@ -37,6 +37,12 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 
 // tellsStates reports whether a text says which orders it counts: EUR2bn - EUR2.2bn incl. JLM.
 func (r *Reading) tellsStates() bool { return r.IncludesJLM != Unknown || r.Reconciled != Unknown }
+
+// peakOnly are words of the most that orders were: those that remain are not more.
+var peakOnly = []string{"at peak", "at the peak", "peaked", "peak"}
+
+// severalWords say that orders are of several tranches together, so that none of them has them.
+var severalWords = []string{"combined", "across"}
 
 // peakWords are words of one state of a book, of which no range is.
 var peakWords = []string{"peak", "peaked", "final"}
@@ -98,7 +104,7 @@ func (s *scanner) accountsNext() bool {
 
 // ordersBefore skips the word for orders before their number: books >EUR2bn.
 func (s *scanner) ordersBefore() {
-	if s.oneOf("last heard", "lh", "l/h", "update", "final", "peaked", "peak", "guidance", "latest", "combined", "current") {
+	if s.oneOf("last heard", "lh", "l/h", "update", "final", "peaked", "peak", "guidance", "latest", "current") {
 		s.space()
 		if !s.oneOf(orderWords...) {
 			s.oneOf("at")
@@ -116,6 +122,7 @@ func (s *scanner) ordersBefore() {
 func (s *scanner) orders(siblings Siblings, r *Reading) verdict {
 	var q qualifier
 	r.Equivalent = No
+	q.most = (&scanner{s.rest}).oneOf(peakOnly...)
 	s.ordersBefore()
 	if good := *s; good.oneOf("good") && good.char(' ') && (good.char('@') || good.oneOf("at")) {
 		*s = good
@@ -176,6 +183,8 @@ func (s *scanner) bookRemarks(column []byte, q *qualifier, r *Reading) bool {
 		case inside && !list.open && ahead.peak(column, r):
 		case r.IncludesJLM == Unknown && !least && ahead.plusLeads(column, r), r.IncludesJLM == Unknown && ahead.leadOrders(column, r), ahead.oneOf(orderWords...), ahead.goodAt(column), ahead.oneOf(bookWords...), ahead.accounts():
 		case !r.Cover.Set && ahead.coverAfter(r):
+		case ahead.oneOf(peakOnly...):
+			q.most = true
 		case q.after(&ahead):
 		default:
 			return !list.open

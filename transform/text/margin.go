@@ -23,7 +23,7 @@ func parseMargin(text []byte, siblings Siblings, r *Reading) {
 	*r = Reading{Status: unread(text, v)}
 }
 
-// mostBelow is a margin that is too far below its index. 45 and more are usual margins: the sign before them may be a dash.
+// mostBelow is a spread or margin that is too far below its benchmark. 45 and more are usual above it: the sign before them may be a dash.
 var mostBelow = whole(-45)
 
 func (s *scanner) margin(currency []byte, r *Reading) (v verdict) {

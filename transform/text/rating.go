@@ -155,6 +155,7 @@ var gradeText = func() map[string][]byte {
 
 // ratingRemark reads one remark after a rating: an outlook, a review, or a mark that does not change the rating.
 func (s *scanner) ratingRemark(r *Reading) verdict {
+	begin := s.rest
 	s.space()
 	separated := false
 	for s.char('/') || s.char(',') || s.char(';') || s.has("- ") {
@@ -165,6 +166,7 @@ func (s *scanner) ratingRemark(r *Reading) verdict {
 	switch {
 	case inside && s.word("p"): // positive, or provisional
 		return ambiguous
+	case len(s.rest) == len(begin) && s.word("p"): // AA-p: a mark
 	case r.Watch == nil && s.watch(r), r.Outlook == nil && s.outlook(r), s.oneOf(ratingMarks...), separated && s.oneOf(shortTerm...):
 	default:
 		return no

@@ -18,7 +18,9 @@ func parseSpread(text []byte, siblings Siblings, r *Reading) {
 		var q remarks
 		v = q.read(&s, &r.Main, basisPoints)
 		s.priceRemarks(siblings.Currency, r)
-		s.stageAfter()
+		if stage := s.stageAfter(); stage != nil && !isStage(stage, stageFinal) { // T+120 IPT: not the spread at pricing
+			v = no
+		}
 	}
 	r.Basis = nil
 	if v == yes && s.end() && spreadBounds.containAll(&r.Main) {
@@ -48,7 +50,7 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	r.Reference = ahead.reference(&over)
 	dash := r.Reference != nil && begins(ahead.rest, " - ")
 	v := ahead.over(over.kind, &r.Main)
-	if v == yes && dash { // T 4.125% 11/15/35 - 88: a dash or a minus?
+	if v == yes && (dash || !mostBelow.less(r.Main.Lo)) { // T 4.125% 11/15/35 - 88, T - 95: a dash or a minus?
 		v = ambiguous
 	}
 	if v == yes {

@@ -167,7 +167,7 @@ func joint(text []byte, named bool) (at, next int) {
 		for _, w := range jointIndex.next(&s) {
 			ahead := s
 			switch {
-			case w.row == toRow && !named || !ahead.word(w.word):
+			case w.row == toRow && !named || !ahead.word(w.word) || w.row == jointRow && endsWithTerm(text[:i]):
 			case w.row == endRow:
 				return i, i
 			default:
@@ -182,6 +182,13 @@ func joint(text []byte, named bool) (at, next int) {
 		}
 	}
 	return -1, 0
+}
+
+// endsWithTerm reports whether the last word of a text is a term of a loan, of which the number after it is: E+400, ratchet down to E+325.
+func endsWithTerm(text []byte) bool {
+	text = trimmed(text)
+	word := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	return word.oneOf(termWords...) && word.end()
 }
 
 // arrowIn returns where the first arrow of a text is; 0 for none. In > 2bn it is a limit.

@@ -316,7 +316,8 @@ func (s *scanner) benchmarkSize(column []byte) {
 func (s *scanner) otherSize(column []byte, r *Reading) bool {
 	ahead := *s
 	if !ahead.oneOf("upsized from", "downsized from", "increased from", "from", "for a total of", "total of", "total now", "total size", "total", "new total", "taking total to", "taking the line to", "outstanding", "o/s") {
-		return ahead.oneOf("upsized", "downsized", "increased") && s.skipTo(ahead)
+		resized := ahead.oneOf("upsized", "downsized", "increased")
+		return resized && !begins(ahead.rest, " to ") && s.skipTo(ahead) // EUR150m tap, upsized to EUR200m: the tap, or the line?
 	}
 	total := begins(s.rest, "total") || begins(s.rest, "for a total")
 	ahead.char(':')
