@@ -27,17 +27,21 @@
 --   WHERE counted AND pricing_date >= date_trunc('month', (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY pricing_date, market, deal_id
 CREATE MACRO main.bond_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH steps AS (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(as_of)
+), _duplicates AS NOT MATERIALIZED (
+  FROM _dealflow.duplicates('bond', as_of)
+), steps AS (
   SELECT market, deal_id, count(*) AS price_steps
   FROM main.bond_priced_price_evolution_as_of(as_of)
   GROUP BY market, deal_id
 ), known AS ( -- all that is not a column of the deal: the wide rows are joined once, to the result
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored,
          coalesce(a.canonical, n.name) AS borrower, b.banks, b.lead_banks, s.price_steps, x.duplicate_of
-  FROM _dealflow.version_index v
+  FROM _versions v
   JOIN (SELECT market, deal_id, version, borrower_name, pricing_date FROM _dealflow.history_bond_priced_deals) d
     ON d.market = v.market AND d.deal_id = v.deal_id AND d.version = v.version
-  LEFT JOIN _dealflow.duplicates('bond', as_of) x ON x.market = v.market AND x.deal_id = v.deal_id
+  LEFT JOIN _duplicates x ON x.market = v.market AND x.deal_id = v.deal_id
   LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
   LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name
    AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
@@ -45,7 +49,6 @@ WITH steps AS (
     ON b.service = 'bond' AND b.market = v.market AND b.deal_id = v.deal_id AND b.version = v.version
   LEFT JOIN steps s ON s.market = v.market AND s.deal_id = v.deal_id
   WHERE v.service = 'bond' AND v.kind = 'priced'
-    AND v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
 )
 SELECT d.*, k.valid_from AS known_at,
        k.first_known_at, k.left_censored, d.version AS versions, k.borrower,

@@ -14,14 +14,16 @@
 --   ORDER BY ALL
 CREATE MACRO main.changes("from", "to") AS TABLE
 WITH found AS (
-  SELECT v.service, v.market, v.kind, v.deal_id, v.version, v.change, v.reason, v.valid_from
-  FROM _dealflow.version_index v
-  WHERE v.valid_from > "from"::TIMESTAMPTZ AND v.valid_from <= "to"::TIMESTAMPTZ
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM _dealflow._version WHERE _valid_from > "from"::TIMESTAMPTZ AND _valid_from <= "to"::TIMESTAMPTZ)
+), _changes AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change)
+        WHERE _known_at > "from"::TIMESTAMPTZ AND _known_at <= "to"::TIMESTAMPTZ AND _table_name IS NOT NULL)
 ), field_lists AS (
   SELECT c.service, c.market, c.kind, c.deal_id, c.version,
          list_sort(list(DISTINCT concat_ws('.', c.table_name, c.field))) AS fields
-  FROM _dealflow.field_change c
-  WHERE c.known_at > "from"::TIMESTAMPTZ AND c.known_at <= "to"::TIMESTAMPTZ AND c.table_name IS NOT NULL
+  FROM _changes c
   GROUP BY ALL
 )
 SELECT v.service, v.market, v.kind, v.deal_id, v.change, v.reason, v.version, v.valid_from AS known_at,

@@ -46,7 +46,7 @@ CREATE MACRO _dealflow.verdict(name, failed, deal_id) AS {
 -- Definition: One row per check and market in which there is something to check. All records are checked,
 --   duplicates too.
 --   - value, total, share: number of failures, number checked, and value ÷ total.
---   - example: the lowest deal_ids that fail, at most five.
+--   - example: the lowest deal_ids that fail, at most five. Of names and roles: one deal, the lowest, of each.
 --   - note: what the check counts.
 --   - The checks `unparsed_<table>.<column>` count the texts that no parser could read, or that can be read in more than
 --     one way. Their total is the texts that are not NULL.
@@ -60,6 +60,10 @@ CREATE MACRO _dealflow.verdict(name, failed, deal_id) AS {
 CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
+), _known AS NOT MATERIALIZED (
+  FROM _dealflow.known_versions(as_of)
+), _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(as_of)
 ), bonds AS MATERIALIZED (
   SELECT market, deal_id, original_deal_id, main.linked_market('bond', original_href) AS original_market, pricing_date, currency, borrower_name, nominal_amount, nominal_usd, fx_rate_usd,
          stats_final_books, duplicate_of
@@ -142,8 +146,8 @@ WITH today AS (
     SELECT 'loan' AS service, market, deal_id, priced_deal_id, main.linked_market('loan', priced_deal_href) AS priced_market
     FROM main.loan_expected_deals_as_of(as_of)
   ) l
-  LEFT JOIN _dealflow.version_index p ON p.service = l.service AND p.market = l.priced_market AND p.kind = 'priced'
-   AND p.deal_id = l.priced_deal_id AND p.version = 1 AND p.valid_from <= as_of::TIMESTAMPTZ
+  LEFT JOIN _known p ON p.service = l.service AND p.market = l.priced_market AND p.kind = 'priced'
+   AND p.deal_id = l.priced_deal_id AND p.version = 1
   WHERE l.priced_deal_id IS NOT NULL
   UNION ALL
   SELECT 'bond', market, 'priced', deal_id, {name: 'map_sum_off_investor_types', failed: sum(value) NOT BETWEEN 97 AND 103}
@@ -154,9 +158,8 @@ WITH today AS (
   UNION ALL
   SELECT b.service, b.market, 'priced', b.deal_id, {name: 'duplicate_banks', failed: b.repeated}
   FROM _dealflow.bank_count b
-  JOIN _dealflow.version_index v
+  JOIN _versions v
     ON v.service = b.service AND v.kind = 'priced' AND v.market = b.market AND v.deal_id = b.deal_id AND v.version = b.version
-  WHERE v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
   UNION ALL
   SELECT n.service, n.market, n.kind, n.deal_id, {name: n.name, failed: d.spelt IS NULL}
   FROM names n

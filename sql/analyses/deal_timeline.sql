@@ -1,21 +1,44 @@
 -- The events of deal_timeline: of_service, of_market and of_kind are spelled as in the tables.
 CREATE MACRO _dealflow.timeline(of_service, of_market, of_kind, of_deal_id, as_of) AS TABLE
-WITH RECURSIVE known AS (
-  SELECT v.kind, v.deal_id, v.version, v.change, v.reason, v.valid_from
-  FROM _dealflow.version_index v
-  WHERE v.service = of_service AND v.market = of_market AND v.valid_from <= as_of::TIMESTAMPTZ
+WITH RECURSIVE _asked AS (
+  SELECT of_service AS _service, of_market AS _market, of_kind AS _kind, of_deal_id::BIGINT AS _deal_id
+), _bonds AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_priced_deals) WHERE of_service = 'bond' AND _market = of_market)
+), _loans AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_priced_deals) WHERE of_service = 'loan' AND _market = of_market)
+), _tranches AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_priced_tranches) WHERE of_service = 'loan' AND _market = of_market)
+), _expected_bonds AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_expected_deals) WHERE of_service = 'bond' AND _market = of_market)
+), _expected_loans AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_expected_deals) WHERE of_service = 'loan' AND _market = of_market)
+), _talk AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_priced_price_evolution) WHERE of_service = 'bond' AND _market = of_market)
+), _changes AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change) WHERE _service = of_service AND _market = of_market)
+), known AS (
+  SELECT _kind AS kind, _deal_id AS deal_id, _version AS version, _change AS change, _reason AS reason, _valid_from AS valid_from
+  FROM (FROM _dealflow._version WHERE _service = of_service AND _market = of_market AND _valid_from <= as_of::TIMESTAMPTZ)
+), all_links AS (
+  SELECT 'bond' AS _service, 'expected' AS _kind, market AS _market, deal_id AS _deal_id, version AS _version, priced_deal_id AS _other_id,
+         main.linked_market('bond', priced_deal_href) AS _other_market
+  FROM _dealflow.history_bond_expected_tranches
+  UNION ALL
+  SELECT 'loan', 'expected', market, deal_id, version, priced_deal_id, main.linked_market('loan', priced_deal_href)
+  FROM _dealflow.history_loan_expected_deals
+  UNION ALL
+  SELECT 'bond', 'priced', market, deal_id, version, original_deal_id, main.linked_market('bond', original_href)
+  FROM _dealflow.history_bond_priced_deals
 ), links AS (
-  SELECT 'expected' AS kind, t.deal_id, t.version, t.priced_deal_id AS other_id
-  FROM _dealflow.history_bond_expected_tranches t
-  WHERE of_service = 'bond' AND t.market = of_market AND main.linked_market('bond', t.priced_deal_href) = of_market
-  UNION ALL
-  SELECT 'expected', e.deal_id, e.version, e.priced_deal_id
-  FROM _dealflow.history_loan_expected_deals e
-  WHERE of_service = 'loan' AND e.market = of_market AND main.linked_market('loan', e.priced_deal_href) = of_market
-  UNION ALL
-  SELECT 'priced', p.deal_id, p.version, p.original_deal_id
-  FROM _dealflow.history_bond_priced_deals p
-  WHERE of_service = 'bond' AND p.market = of_market AND main.linked_market('bond', p.original_href) = of_market
+  SELECT _kind AS kind, _deal_id AS deal_id, _version AS version, _other_id AS other_id
+  FROM (FROM all_links WHERE _service = of_service AND _market = of_market AND _other_market = of_market)
 ), known_links AS (
   SELECT DISTINCT l.kind, l.deal_id, l.other_id
   FROM links l
@@ -25,7 +48,7 @@ WITH RECURSIVE known AS (
   UNION ALL
   SELECT 'priced', l.other_id, l.kind, l.deal_id FROM known_links l
 ), reached AS (
-  SELECT of_kind AS kind, of_deal_id::BIGINT AS deal_id, 0 AS steps
+  SELECT _kind AS kind, _deal_id AS deal_id, 0 AS steps FROM _asked
   UNION
   SELECT n.other_kind, n.other_id, r.steps + 1
   FROM reached r
@@ -48,8 +71,7 @@ WITH RECURSIVE known AS (
   JOIN (
     -- Subqueries name the columns: if a table is joined to a CTE directly, DuckDB reads all columns.
     SELECT market, deal_id, version, deal_type, pricing_date, pricing_ts_utc, spread, swap, "yield"
-    FROM _dealflow.history_bond_priced_deals
-    WHERE of_service = 'bond' AND market = of_market
+    FROM _bonds
   ) p ON p.deal_id = w.deal_id AND p.version = w.version
   WHERE w.kind = 'priced'
 ), loans_priced AS (
@@ -58,13 +80,11 @@ WITH RECURSIVE known AS (
   FROM newest w
   JOIN (
     SELECT deal_id, version, priced_date
-    FROM _dealflow.history_loan_priced_deals
-    WHERE of_service = 'loan' AND market = of_market
+    FROM _loans
   ) p ON p.deal_id = w.deal_id AND p.version = w.version
   LEFT JOIN (
     SELECT deal_id, version, ordinal, margin
-    FROM _dealflow.history_loan_priced_tranches
-    WHERE of_service = 'loan' AND market = of_market
+    FROM _tranches
   ) t ON t.deal_id = p.deal_id AND t.version = p.version
   WHERE w.kind = 'priced'
   GROUP BY p.deal_id, p.version, p.priced_date
@@ -73,19 +93,17 @@ WITH RECURSIVE known AS (
   FROM newest w
   JOIN (
     SELECT deal_id, version, created
-    FROM _dealflow.history_bond_expected_deals
-    WHERE of_service = 'bond' AND market = of_market
+    FROM _expected_bonds
     UNION ALL
     SELECT deal_id, version, created
-    FROM _dealflow.history_loan_expected_deals
-    WHERE of_service = 'loan' AND market = of_market
+    FROM _expected_loans
   ) e ON e.deal_id = w.deal_id AND e.version = w.version
   WHERE w.kind = 'expected'
 ), field_lists AS (
   SELECT c.kind, c.deal_id, c.version, list_sort(list(DISTINCT concat_ws('.', c.table_name, c.field))) AS fields
-  FROM _dealflow.field_change c
+  FROM _changes c
   JOIN family f ON f.kind = c.kind AND f.deal_id = c.deal_id
-  WHERE c.service = of_service AND c.market = of_market AND c.table_name IS NOT NULL
+  WHERE c.table_name IS NOT NULL
   GROUP BY c.kind, c.deal_id, c.version
 ), events AS (
   SELECT a.created AS event_at, 'source' AS clock, 'expected' AS kind, a.deal_id, a.version, 'announced' AS event, NULL AS detail
@@ -95,8 +113,7 @@ WITH RECURSIVE known AS (
   FROM newest w
   JOIN (
     SELECT deal_id, version, date, value
-    FROM _dealflow.history_bond_priced_price_evolution
-    WHERE of_service = 'bond' AND market = of_market
+    FROM _talk
   ) s ON s.deal_id = w.deal_id AND s.version = w.version
   WHERE w.kind = 'priced'
   UNION ALL
@@ -117,8 +134,9 @@ WITH RECURSIVE known AS (
   LEFT JOIN bonds_priced b ON v.kind = 'priced' AND b.deal_id = v.deal_id
   LEFT JOIN field_lists l ON l.kind = v.kind AND l.deal_id = v.deal_id AND l.version = v.version
 )
-SELECT e.event_at, e.clock, of_service AS service, of_market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
+SELECT e.event_at, e.clock, a._service AS service, a._market AS market, e.kind, e.deal_id, e.version, e.event, e.detail
 FROM events e
+CROSS JOIN _asked a
 WHERE e.event_at IS NOT NULL;
 
 -- deal_timeline: Everything known about one deal and the deals that it is linked to, in order of time.
@@ -147,7 +165,10 @@ WHERE e.event_at IS NOT NULL;
 --   FROM deal_timeline('bond', 'IG', 'priced',
 --     (SELECT max(deal_id) FROM bond_priced_deals WHERE market = 'IG' AND deal_type = 'INCREASE'))
 CREATE MACRO main.deal_timeline(of_service, of_market, of_kind, of_deal_id, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH _unknown AS NOT MATERIALIZED (
+  FROM _dealflow.unknown_feed(of_service, of_market, of_kind)
+)
 FROM _dealflow.timeline(lower(of_service), upper(of_market), lower(of_kind), of_deal_id, as_of)
-WHERE NOT EXISTS (FROM _dealflow.unknown_feed(of_service, of_market, of_kind))
+WHERE NOT EXISTS (FROM _unknown)
 ORDER BY event_at, kind, deal_id, version, event, detail;
 COMMENT ON MACRO TABLE main.deal_timeline IS 'Everything known at as_of about one deal and the deals that it is linked to, in order of time.';

@@ -121,6 +121,9 @@ func TestDefinitions(t *testing.T) {
 				"SELECT value, total FROM data_quality WHERE market = 'AF' AND name = 'maturity_off_tenor'", []string{"3 7"},
 			},
 			{"SELECT version, change FROM vintages('Bond', 'ig', 1, 'nominal_usd', of_kind := 'PRICED')", []string{"1 added"}},
+			{"SELECT (SELECT count(*) FROM bond_priced_deals_as_of(known_at - INTERVAL 1 DAY)), (SELECT count(*) > 20 FROM bond_priced_deals_as_of(known_at)) FROM runs", []string{"0 true"}},
+			{"SELECT count(*) FROM execution_metrics((SELECT max(valid_from) FROM deals))", []string{"31"}},
+			{"SELECT count(*) FROM pipeline_conversion(NULL, 3)", []string{"0"}},
 			{"SELECT deal_id FROM vintages_wide('bond', 'ig', [1, 2], ['spread'])", []string{"1", "2"}},
 			{"SELECT market, kind, event FROM deal_timeline('BOND', 'ig', 'Priced', 1) ORDER BY event", []string{"IG priced priced", "IG priced pricing known", "IG priced talk"}},
 			{ // A cover of a unit error is none, and is counted; averages say of how many deals.

@@ -22,7 +22,7 @@
 --   - tightening_bp: first_talk_mid_bp − final_bp over the same benchmark, with tightening_basis 'spread'. Except in HY,
 --     if both yields are known: 100 × (first_talk_yield_mid_pct − final_yield_pct), with basis 'yield'.
 --   - only_final_talk: whether all talk that gives a spread or yield is final; NULL if there is no such talk.
---   - guidance_revisions: number of talks of guidance or revision, minus one.
+--   - guidance_revisions: number of talks of guidance or revision, minus one; 0 without such talk, too.
 --   - final_vs_guidance: position of the final spread in the last guidance, revision or talk over the same benchmark.
 --     It is inside (below the range), tight (its lower end), mid, wide (its upper end) or outside (above it).
 --   - cover: final books ÷ nominal; NULL if unit_outlier_books of data_quality finds the deal: cover_flagged says so.
@@ -42,7 +42,7 @@
 --   WHERE tightening_bp IS NOT NULL AND pricing_date >= (SELECT max(pricing_date) FROM bond_priced_deals) - 365
 --   ORDER BY tightening_bp DESC, market, deal_id LIMIT 10
 CREATE MACRO main.execution_metrics(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH deals AS (
+WITH _deals AS (
   SELECT market, deal_id, pricing_date, currency, borrower_name, nominal_amount, stats_final_books,
          CASE WHEN rating_composite_notch IS NOT NULL
                 OR _dealflow.says_unrated(rating_moodys, rating_moodys_status)
@@ -116,7 +116,7 @@ WITH deals AS (
               WHEN f.bp IS NOT NULL THEN 'final talk'
               WHEN d.has_swap THEN 'swap'
               WHEN d.has_gov THEN 'gov' END AS final_source
-  FROM deals d
+  FROM _deals d
   LEFT JOIN path p ON p.market = d.market AND p.deal_id = d.deal_id
   LEFT JOIN finals f ON f.market = d.market AND f.deal_id = d.deal_id AND f.benchmark = p.talk_benchmark
 ), priced AS (

@@ -14,8 +14,9 @@
 --   - List entries are matched by row_key, a natural key: of all entries, only loan tranches have an id of the source.
 --     So a renamed bank is one row removed and one row added.
 --   - change_kind 'backfill' means that the source now fills a field which had no value in any deal of the feed before:
---     in one commit at least 20 of the deals that were known get a value, or half of the feed's deals and more than
---     one. Other changes of the same version may be edits.
+--     in one commit at least 20 of the deals that were known get a value, or more than one and half of the deals that
+--     the feed then has. So are the first rows of a list that no deal of the feed had. Other changes of the same version
+--     may be edits.
 -- Example: Which fields of priced bond deals are edited most, and after how many days?
 --   SELECT table_name, field, count(*) AS edits, median(lag_days) AS median_lag_days
 --   FROM field_change
@@ -24,12 +25,15 @@
 --   ORDER BY edits DESC, table_name, field
 --   LIMIT 20
 CREATE MACRO main.field_change(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH _changes AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change) WHERE _known_at <= as_of::TIMESTAMPTZ)
+)
 SELECT c.service, c.market, c.kind, c.deal_id, c.version, c.known_at,
        CASE WHEN NOT v.left_censored THEN (epoch_us(c.known_at) - epoch_us(v.first_known_at)) / 86400e6 END AS lag_days,
        c.table_name, c.row_key, c.field, c.change, c.was, c."is", c.change_kind
-FROM _dealflow.field_change c
-JOIN _dealflow.version_index v USING (service, market, kind, deal_id, version)
-WHERE c.known_at <= as_of::TIMESTAMPTZ;
+FROM _changes c
+JOIN _dealflow.version_index v USING (service, market, kind, deal_id, version);
 COMMENT ON MACRO TABLE main.field_change IS 'What changed from each version of a deal to the next, as known at as_of.';
 
 CREATE VIEW main.field_change AS FROM main.field_change();

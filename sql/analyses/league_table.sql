@@ -30,32 +30,44 @@
 --   FROM league_table('IG', (SELECT max(pricing_date) - 365 FROM bond_priced_deals), (SELECT max(pricing_date) FROM bond_priced_deals))
 --   ORDER BY rank NULLS LAST LIMIT 10
 CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead', credit := 'split') AS TABLE
-WITH wanted AS (
+WITH _asked AS (
+  SELECT upper(of_market) AS _market
+), wanted AS (
   SELECT m.market
-  FROM main.markets m
-  WHERE CASE WHEN upper(of_market) IN (SELECT unnest([market, upper(service)]) FROM main.markets)
-             THEN upper(of_market) IN (m.market, upper(m.service))
+  FROM main.markets m, _asked
+  WHERE CASE WHEN _market IN (SELECT unnest([market, upper(service)]) FROM main.markets)
+             THEN _market IN (m.market, upper(m.service))
              ELSE error('market is ' || (SELECT string_agg(market, ', ' ORDER BY precedence) FROM main.markets) || ', BOND or LOAN') END
+), _bonds AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.bond_deals(as_of)) WHERE _pricing_date BETWEEN from_date AND to_date)
+), _tranches AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.loan_tranches(as_of)) WHERE _priced_date BETWEEN from_date AND to_date)
+), _bond_banks AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.bond_bank_entries(as_of)) WHERE _pricing_date BETWEEN from_date AND to_date)
+), _loan_banks AS NOT MATERIALIZED (
+  SELECT COLUMNS('_(.+)') AS '\1'
+  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.loan_bank_entries(as_of)) WHERE _priced_date BETWEEN from_date AND to_date)
 ), units AS ( -- what is divided among banks: a bond deal, a loan's tranche
   SELECT d.market, d.deal_id, NULL AS tranche, d.nominal_usd
-  FROM _dealflow.bond_deals(as_of) d
+  FROM _bonds d
   SEMI JOIN wanted w ON w.market = d.market
-  WHERE d.pricing_date BETWEEN from_date AND to_date AND d.league_table_eligible AND d.duplicate_of IS NULL
+  WHERE d.league_table_eligible AND d.duplicate_of IS NULL
   UNION ALL
   SELECT t.market, t.deal_id, t.ordinal AS tranche, t.nominal_usd
-  FROM _dealflow.loan_tranches(as_of) t
+  FROM _tranches t
   SEMI JOIN wanted w ON w.market = t.market
-  WHERE t.priced_date BETWEEN from_date AND to_date AND t.duplicate_of IS NULL
+  WHERE t.duplicate_of IS NULL
 ), entries AS (
   SELECT b.market, b.deal_id, NULL AS tranche, b.bank, b.is_lead
-  FROM _dealflow.bond_bank_entries(as_of) b
+  FROM _bond_banks b
   SEMI JOIN wanted w ON w.market = b.market
-  WHERE b.pricing_date BETWEEN from_date AND to_date
   UNION ALL
   SELECT b.market, b.deal_id, b.tranche_ordinal AS tranche, b.bank, b.is_lead
-  FROM _dealflow.loan_bank_entries(as_of) b
+  FROM _loan_banks b
   SEMI JOIN wanted w ON w.market = b.market
-  WHERE b.priced_date BETWEEN from_date AND to_date
 ), banks AS (
   SELECT DISTINCT e.market, e.deal_id, e.tranche, e.bank
   FROM entries e

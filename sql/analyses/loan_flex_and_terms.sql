@@ -31,7 +31,9 @@
 --   GROUP BY 1
 --   ORDER BY 1
 CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ, oid_years := 4) AS TABLE
-WITH deals AS (
+WITH _known AS NOT MATERIALIZED (
+  FROM _dealflow.known_versions(as_of)
+), _deals AS (
   SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, n.name) AS borrower,
          d.borrower_sponsor_backed AS sponsor_backed, d.borrower_leveraged_multiple_total AS leverage_total,
          CASE WHEN d.use_of_proceeds_lbo THEN 'lbo'
@@ -54,8 +56,9 @@ WITH deals AS (
 ), expected_versions AS (
   SELECT e.market, e.deal_id, e.version,
          CASE WHEN main.linked_market('loan', e.priced_deal_href) = e.market THEN e.priced_deal_id END AS priced_deal_id
-  FROM history.loan_expected_deals e
-  WHERE e.valid_from <= as_of::TIMESTAMPTZ
+  FROM _dealflow.history_loan_expected_deals e
+  JOIN _known v
+    ON v.service = 'loan' AND v.kind = 'expected' AND v.market = e.market AND v.deal_id = e.deal_id AND v.version = e.version
 ), linked AS (
   SELECT e.market, e.priced_deal_id, max(e.deal_id) AS expected_deal_id
   FROM expected_versions e
@@ -125,7 +128,7 @@ SELECT t.market, t.deal_id, t.tranche_id, t.ordinal, d.priced_date, d.borrower, 
        CASE WHEN m.yield_flex_bp < 0 THEN 'tighter' WHEN m.yield_flex_bp > 0 THEN 'wider' WHEN m.yield_flex_bp = 0 THEN 'none' END AS flex,
        t.duplicate_of
 FROM tranches t
-JOIN deals d ON d.market = t.market AND d.deal_id = t.deal_id
+JOIN _deals d ON d.market = t.market AND d.deal_id = t.deal_id
 LEFT JOIN newest n ON n.market = t.market AND n.priced_deal_id = t.deal_id
 LEFT JOIN moves m ON m.market = t.market AND m.deal_id = t.deal_id AND m.ordinal = t.ordinal
 ORDER BY t.market, t.deal_id, t.ordinal;
@@ -179,12 +182,14 @@ COMMENT ON COLUMN main.loan_flex_and_terms.duplicate_of IS 'Market that lists th
 --   FROM loan_terms_summary
 --   WHERE market = 'LL'
 CREATE MACRO main.loan_terms_summary(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH tranches AS (
+WITH _tranches AS NOT MATERIALIZED (
+  FROM main.loan_priced_tranches_as_of(as_of)
+), tranches AS (
   SELECT f.market, year(f.priced_date) AS year, f.deal_id, f.sponsor_backed, f.leverage_total, f.covenant_light, f.flex, f.yield_bp,
          nullif(t.nominal_usd, 0) AS usd, coalesce(upper(f.short_type) = 'TLB', false) AS is_tlb,
          row_number() OVER (PARTITION BY f.market, f.deal_id ORDER BY f.ordinal) = 1 AS stands_for_deal
   FROM main.loan_flex_and_terms(as_of) f
-  JOIN (SELECT market, deal_id, ordinal, nominal_usd FROM main.loan_priced_tranches_as_of(as_of)) t
+  JOIN (SELECT market, deal_id, ordinal, nominal_usd FROM _tranches) t
     ON t.market = f.market AND t.deal_id = f.deal_id AND t.ordinal = f.ordinal
   WHERE f.duplicate_of IS NULL
 )

@@ -19,7 +19,9 @@
 --   GROUP BY ALL
 --   ORDER BY ALL
 CREATE MACRO main.loan_priced_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH sponsors AS (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(as_of)
+), sponsors AS (
   SELECT market, deal_id, string_agg(name, '; ' ORDER BY ordinal) AS sponsors
   FROM main.loan_priced_sponsors_as_of(as_of)
   GROUP BY market, deal_id
@@ -37,7 +39,7 @@ WITH sponsors AS (
 ), known AS ( -- all that is not a column of the deal: the wide rows are joined once, to the result
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored,
          coalesce(a.canonical, n.name) AS borrower, s.sponsors, b.banks, b.lead_banks, t.* EXCLUDE (market, deal_id)
-  FROM _dealflow.version_index v
+  FROM _versions v
   JOIN (SELECT market, deal_id, version, borrower_name, priced_date FROM _dealflow.history_loan_priced_deals) d
     ON d.market = v.market AND d.deal_id = v.deal_id AND d.version = v.version
   LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
@@ -48,7 +50,6 @@ WITH sponsors AS (
   LEFT JOIN _dealflow.bank_count b
     ON b.service = 'loan' AND b.market = v.market AND b.deal_id = v.deal_id AND b.version = v.version
   WHERE v.service = 'loan' AND v.kind = 'priced'
-    AND v.valid_from <= as_of::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > as_of::TIMESTAMPTZ)
 )
 SELECT d.*, k.valid_from AS known_at, k.first_known_at, k.left_censored, k.borrower, k.sponsors,
        coalesce(k.tranches, 0) AS tranches, k.tranches_usd, coalesce(k.tranches_unconverted, 0) AS tranches_unconverted,

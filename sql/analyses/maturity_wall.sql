@@ -21,17 +21,19 @@
 --   SELECT year, service, market, basis, lines, (usd / 1e9)::DECIMAL(18, 2) AS usd_bn, unconverted
 --   FROM maturity_wall ORDER BY year NULLS LAST, service, market, basis LIMIT 40
 CREATE MACRO main.maturity_wall(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH today AS (
+WITH _lines AS NOT MATERIALIZED (
+  FROM _dealflow.bond_lines(as_of)
+), today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
-), deals AS (
+), _deals AS (
   SELECT market, deal_id, pricing_date, maturity, perpetual, first_call_date, nominal_usd
   FROM _dealflow.bond_deals(as_of)
   WHERE duplicate_of IS NULL
 ), members AS (
   SELECT d.*, l.root_market, l.root_deal_id,
          row_number() OVER (PARTITION BY l.root_market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id, d.market) AS place
-  FROM deals d
-  JOIN _dealflow.bond_lines(as_of) l ON l.market = d.market AND l.deal_id = d.deal_id
+  FROM _deals d
+  JOIN _lines l ON l.market = d.market AND l.deal_id = d.deal_id
 ), lines AS (
   SELECT root_market AS market, coalesce(sum(nominal_usd), 0) AS usd, bool_or(coalesce(nominal_usd, 0) = 0) AS unconverted,
          max_by(maturity, place) FILTER (maturity IS NOT NULL) AS maturity,

@@ -22,6 +22,9 @@
 --   GROUP BY service, market
 --   ORDER BY service, market
 CREATE MACRO main.pipeline_as_of(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
+WITH _observed AS NOT MATERIALIZED (
+  FROM _dealflow.observed(as_of)
+)
 SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
        d.borrower_name, coalesce(a.canonical, n.name) AS borrower, d.headline, d.stage,
        d.name AS tranche_name, d.status, d.currency, d.structure, d.type,
@@ -33,7 +36,7 @@ SELECT d.service, d.market, d.deal_id, l.tranche_uid, d.ordinal,
        main.is_priced(d.service, d.status, d.priced_deal_id) AS is_priced,
        d.priced_deal_id, d.priced_market, d.tranche_changed, d.sponsor_backed
 FROM _dealflow.pipeline_tranches(as_of) d
-LEFT JOIN _dealflow.observed(as_of) o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
+LEFT JOIN _observed o ON o.service = d.service AND o.market = d.market AND o.kind = 'expected'
 LEFT JOIN _dealflow.tranche_lineage l
   ON l.service = d.service AND l.market = d.market AND l.deal_id = d.deal_id AND l.version = d.version AND l.ordinal = d.ordinal
 LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name

@@ -22,9 +22,12 @@
 --   SELECT service, market, tranches, priced_within, priced_later, pulled, unknown, live, conversion_pct, window_complete
 --   FROM pipeline_conversion((SELECT max(known_at)::DATE - 7 FROM runs), 3)
 CREATE MACRO main.pipeline_conversion(d, n, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH clock AS (
+WITH _observed AS NOT MATERIALIZED (
+  FROM _dealflow.observed(as_of)
+), clock AS (
   -- Weekdays are counted from the Monday of d's week. Saturday and Sunday count as Friday.
-  SELECT least(((d::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') - INTERVAL 1 MICROSECOND, as_of::TIMESTAMPTZ) AS beginning,
+  SELECT CASE WHEN d IS NOT NULL
+              THEN least(((d::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') - INTERVAL 1 MICROSECOND, as_of::TIMESTAMPTZ) END AS beginning,
          as_of::TIMESTAMPTZ AS ending,
          greatest(d::DATE, d::DATE - (isodow(d::DATE) - 1)::INTEGER
            + ((least(isodow(d::DATE), 5) - 1 + n) // 5 * 7 + (least(isodow(d::DATE), 5) - 1 + n) % 5)::INTEGER) AS deadline,
@@ -97,7 +100,7 @@ SELECT o.service, o.market, count(*) AS tranches,
        bool_and(main.utc_day(s.known_at) > clock.deadline) AS window_complete
 FROM outcomes o
 CROSS JOIN clock
-JOIN _dealflow.observed(as_of) s ON s.service = o.service AND s.market = o.market AND s.kind = 'expected'
+JOIN _observed s ON s.service = o.service AND s.market = o.market AND s.kind = 'expected'
 GROUP BY o.service, o.market
 ORDER BY o.service, o.market;
 COMMENT ON MACRO TABLE main.pipeline_conversion IS 'How many tranches of the pipeline of day d priced within n weekdays, and what became of the others, as known at as_of.';

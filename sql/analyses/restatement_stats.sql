@@ -3,7 +3,7 @@
 -- as of: restatement_stats(1, {as_of})
 --
 -- Definition: One row per market. The base is the priced deals that first became known after their feed's first
---   commit, and at least the given number of days before the lake's last observation. So each deal had the full
+--   commit, and at least the given number of days before their feed's last observation. So each deal had the full
 --   window.
 --   - restated: deals with a field_change of kind 'edit' whose lag is at most that number of days.
 --   - edits: versions with such changes.
@@ -18,12 +18,16 @@
 --   SELECT service, market, deals, restated, restated_pct, edits, median_lag_days, left_censored, too_young
 --   FROM restatement_stats(7)
 CREATE MACRO main.restatement_stats(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH deals AS (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.known_versions(as_of)
+), _observed AS NOT MATERIALIZED (
+  FROM _dealflow.observed(as_of)
+), _deals AS (
   SELECT v.service, v.market, v.deal_id, v.left_censored,
          epoch_us(o.known_at) - epoch_us(v.first_known_at) < days::BIGINT * 86400000000 AS too_young
-  FROM _dealflow.version_index v
-  JOIN _dealflow.observed(as_of) o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
-  WHERE v.kind = 'priced' AND v.version = 1 AND v.valid_from <= as_of::TIMESTAMPTZ
+  FROM _versions v
+  JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  WHERE v.kind = 'priced' AND v.version = 1
 ), edits AS (
   SELECT service, market, deal_id, count(DISTINCT version) AS edits, min(lag_days) AS first_lag_days
   FROM main.field_change(as_of)
@@ -38,7 +42,7 @@ SELECT d.service, d.market,
        _dealflow.number(median(e.first_lag_days) FILTER (NOT d.too_young)) AS median_lag_days,
        count(*) FILTER (d.left_censored) AS left_censored,
        count(*) FILTER (NOT d.left_censored AND d.too_young) AS too_young
-FROM deals d
+FROM _deals d
 LEFT JOIN edits e USING (service, market, deal_id)
 GROUP BY d.service, d.market
 ORDER BY d.service, d.market;
@@ -62,20 +66,24 @@ COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edi
 --   ORDER BY deals_restated DESC, market, table_name, field
 --   LIMIT 20
 CREATE MACRO main.restatement_fields(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH deals AS (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.known_versions(as_of)
+), _observed AS NOT MATERIALIZED (
+  FROM _dealflow.observed(as_of)
+), _deals AS (
   SELECT v.service, v.market, v.deal_id
-  FROM _dealflow.version_index v
-  JOIN _dealflow.observed(as_of) o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
-  WHERE v.kind = 'priced' AND v.version = 1 AND v.valid_from <= as_of::TIMESTAMPTZ AND NOT v.left_censored
+  FROM _versions v
+  JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  WHERE v.kind = 'priced' AND v.version = 1 AND NOT v.left_censored
     AND epoch_us(o.known_at) - epoch_us(v.first_known_at) >= days::BIGINT * 86400000000
 ), bases AS (
   SELECT service, market, count(*) AS base
-  FROM deals
+  FROM _deals
   GROUP BY service, market
 ), edited AS (
   SELECT c.service, c.market, c.table_name, c.field, count(DISTINCT c.deal_id) AS deals_restated
   FROM main.field_change(as_of) c
-  JOIN deals d USING (service, market, deal_id)
+  JOIN _deals d USING (service, market, deal_id)
   WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= days::BIGINT
   GROUP BY c.service, c.market, c.table_name, c.field
 )

@@ -22,7 +22,11 @@
 --          original_spread_bp, last_tap_spread_bp
 --   FROM tap_family WHERE increases > 0 ORDER BY increases DESC, market, root_deal_id LIMIT 10
 CREATE MACRO main.tap_family(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH deals AS (
+WITH today AS (
+  SELECT main.utc_day(main.knowledge_at(as_of)) AS day
+), _lines AS NOT MATERIALIZED (
+  FROM _dealflow.bond_lines(as_of)
+), _deals AS (
   SELECT market, deal_id, pricing_date, borrower_name, currency, isin_code,
          nominal_amount, nominal_usd, total_nominal_amount,
          duplicate_of IS NULL AS counted,
@@ -33,8 +37,8 @@ WITH deals AS (
   SELECT d.*, l.root_market, l.root_deal_id, l.root_known,
          d.market <> l.root_market OR d.deal_id <> l.root_deal_id OR NOT l.root_known AS increase,
          row_number() OVER (PARTITION BY l.root_market, l.root_deal_id ORDER BY d.pricing_date NULLS FIRST, d.deal_id, d.market) AS place
-  FROM deals d
-  JOIN _dealflow.bond_lines(as_of) l ON l.market = d.market AND l.deal_id = d.deal_id
+  FROM _deals d
+  JOIN _lines l ON l.market = d.market AND l.deal_id = d.deal_id
   WHERE d.counted
 ), lines AS (
   SELECT root_market, root_deal_id, root_known, count(*) FILTER (increase) AS increases,
@@ -46,7 +50,7 @@ WITH deals AS (
          max_by({total: total_nominal_amount}, place) AS latest,
          max_by({benchmark: benchmark, spread_bp: spread_bp}, place) FILTER (increase) AS tap
   FROM members
-  CROSS JOIN (SELECT main.utc_day(main.knowledge_at(as_of)) AS day) today
+  CROSS JOIN today
   GROUP BY root_market, root_deal_id, root_known
 )
 SELECT l.root_market AS market, l.root_deal_id, coalesce(a.canonical, n.name) AS borrower,
@@ -61,7 +65,7 @@ SELECT l.root_market AS market, l.root_deal_id, coalesce(a.canonical, n.name) AS
             THEN l.tap.spread_bp - d.spread_bp END AS tap_spread_change_bp,
        l.taps_12m, l.root_known AS original_known, l.unconverted
 FROM lines l
-JOIN deals d ON d.market = CASE WHEN l.root_known THEN l.root_market ELSE l.earliest.market END
+JOIN _deals d ON d.market = CASE WHEN l.root_known THEN l.root_market ELSE l.earliest.market END
  AND d.deal_id = CASE WHEN l.root_known THEN l.root_deal_id ELSE l.earliest.deal_id END
 LEFT JOIN _dealflow.spelling n ON n.spelt = d.borrower_name
 LEFT JOIN _dealflow.borrower_name a ON a.alias = n.name

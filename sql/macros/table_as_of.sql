@@ -1,11 +1,19 @@
--- {{.Name}} as it was known at the instant t (TIMESTAMPTZ); with since also the versions that were current at any instant from since on.
+{{if .IsByYear}}-- The versions in the files that can have some that were current at t, with since at any instant from since to t; and others of these files.
+CREATE MACRO _dealflow.{{.Name}}_listed(t, since := NULL) AS TABLE
+SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident (printf "_%s" .Name)}} AS {{ident .Name}}{{end}}
+FROM (FROM (SELECT file_year AS _file_year, {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident .Name}} AS {{ident (printf "_%s" .Name)}}{{end}} FROM _dealflow.history_{{.Name}})
+      WHERE _dealflow.may_be_listed({{lit (printf "%s" .Service)}}, _file_year, least(since::TIMESTAMPTZ, t::TIMESTAMPTZ), t));
+
+{{end}}-- {{.Name}} as it was known at the instant t (TIMESTAMPTZ); with since also the versions that were current at any instant from since on.
 CREATE MACRO main.{{.Name}}_as_of(t, since := NULL) AS TABLE
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(t, since)
+){{if .IsByYear}}, _rows AS NOT MATERIALIZED (
+  FROM _dealflow.{{.Name}}_listed(t, since)
+){{end}}
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from AS known_at
-FROM _dealflow.history_{{.Name}} f
-JOIN _dealflow.version_index v
+FROM {{if .IsByYear}}_rows{{else}}_dealflow.history_{{.Name}}{{end}} f
+JOIN _versions v
   ON v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
- AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version
-WHERE v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > least(since::TIMESTAMPTZ, t::TIMESTAMPTZ))
-{{- if .IsByYear}}
-  AND _dealflow.may_be_listed({{lit (printf "%s" .Service)}}, f.file_year, least(since::TIMESTAMPTZ, t::TIMESTAMPTZ), t){{end}};
+ AND v.market = f.market AND v.deal_id = f.deal_id AND v.version = f.version;
 COMMENT ON MACRO TABLE main.{{.Name}}_as_of IS {{lit (printf "%s As it was known at the instant t; with since := … also each version that was current at any instant from then on." .Doc)}};

@@ -2,28 +2,35 @@
 
 -- The instant of the last pull, as of t. Compaction, expiry and replay add no knowledge.
 CREATE MACRO main.knowledge_at(t) AS (
-  SELECT max(known_at) FROM main.runs
-  WHERE command IN ('run', 'sync', 'quarantine') AND known_at <= t::TIMESTAMPTZ
+  SELECT max(_known_at)
+  FROM (SELECT known_at AS _known_at FROM main.runs WHERE command IN ('run', 'sync', 'quarantine'))
+  WHERE _known_at <= t::TIMESTAMPTZ
 );
 COMMENT ON MACRO main.knowledge_at IS 'The instant of the last pull, as of the instant t: the lake knew the source up to then.';
 
 -- The same for one feed: if a run did not read the feed, the feed is not known up to that run.
 CREATE MACRO _dealflow.observed(t) AS TABLE
-SELECT f.service, f.market, f.kind, max(r.known_at) AS known_at
+WITH _runs AS NOT MATERIALIZED (
+  FROM (SELECT "commit" AS _commit, known_at AS _known_at FROM _dealflow.runs WHERE command IN ('run', 'sync'))
+  WHERE _known_at <= t::TIMESTAMPTZ
+)
+SELECT f.service, f.market, f.kind, max(r._known_at) AS known_at
 FROM _dealflow.feed_runs f
-JOIN _dealflow.runs r USING ("commit")
-WHERE f.outcome = 'done' AND r.command IN ('run', 'sync') AND r.known_at <= t::TIMESTAMPTZ
+JOIN _runs r ON r._commit = f."commit"
+WHERE f.outcome = 'done'
 GROUP BY f.service, f.market, f.kind;
 
 -- No row if a lake can have the feed that an analysis is asked for, and an error otherwise. Letter case does not matter.
 -- A macro with such parameters is a door, which says NOT EXISTS (FROM _dealflow.unknown_feed(…)), and what it asks then.
 CREATE MACRO _dealflow.unknown_feed(of_service, of_market, of_kind) AS TABLE
+WITH _asked AS (
+  SELECT lower(of_service) AS _service, upper(of_market) AS _market, lower(of_kind) AS _kind
+)
 SELECT 1 AS unknown
-FROM main.markets
-WHERE CASE WHEN lower(of_service) || ' ' || upper(of_market) IN (SELECT service || ' ' || market FROM main.markets)
-             AND lower(of_kind) IN ('priced', 'expected') THEN false
+FROM _asked
+WHERE CASE WHEN _service || ' ' || _market IN (SELECT service || ' ' || market FROM main.markets) AND _kind IN ('priced', 'expected') THEN false
            ELSE error('service and market are one of ' || (SELECT string_agg(service || ' ' || market, ', ' ORDER BY precedence) FROM main.markets)
-             || ', and kind is priced or expected, not ' || concat_ws(' ', coalesce(of_service, 'NULL'), coalesce(of_market, 'NULL'), coalesce(of_kind, 'NULL'))) END;
+             || ', and kind is priced or expected, not ' || concat_ws(' ', coalesce(_service, 'NULL'), coalesce(_market, 'NULL'), coalesce(_kind, 'NULL'))) END;
 
 -- Names are compared in this form: NFC, lower case, one space for each run of white space, control characters and U+FFFD,
 -- which is in a column where the payload has U+0000. (NUL itself, in files of schema version 2 and before, is replaced
@@ -98,16 +105,18 @@ FROM _dealflow.borrower_alias GROUP BY 1, 3;
 -- and nominal amount; loans' tranches: equal FIGI, day, currency and nominal amount), the first in precedence keeps it.
 -- duplicate_of is that market.
 CREATE MACRO _dealflow.duplicates(of_service, t) AS TABLE
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(t)
+)
 SELECT l.market, l.deal_id, l.ordinal, k.market AS duplicate_of, l.keeps.deal_id AS kept_deal_id
 FROM (
   SELECT s.market, s.deal_id, s.ordinal, m.precedence,
          min({precedence: m.precedence, deal_id: s.deal_id}) OVER (PARTITION BY s.code, s.day, s.kind, s.amount) AS keeps
   FROM _dealflow.listing s
-  JOIN _dealflow.version_index v
+  JOIN _versions v
     ON v.service = s.service AND v.kind = 'priced' AND v.market = s.market AND v.deal_id = s.deal_id AND v.version = s.version
   JOIN main.markets m ON m.service = s.service AND m.market = s.market
   WHERE s.service = of_service AND s.shared
-    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ) l
 JOIN main.markets k ON k.precedence = l.keeps.precedence
 WHERE l.keeps.precedence < l.precedence;
@@ -115,17 +124,26 @@ WHERE l.keeps.precedence < l.precedence;
 -- The priced bond deals as known at t, and the tranches of priced loans, which may be with the day on which their deal priced.
 -- duplicate_of is NULL for those that count.
 CREATE MACRO _dealflow.bond_deals(t) AS TABLE
+WITH _duplicates AS NOT MATERIALIZED (
+  FROM _dealflow.duplicates('bond', t)
+)
 SELECT d.*, x.duplicate_of
 FROM main.bond_priced_deals_as_of(t) d
-LEFT JOIN _dealflow.duplicates('bond', t) x ON x.market = d.market AND x.deal_id = d.deal_id;
+LEFT JOIN _duplicates x ON x.market = d.market AND x.deal_id = d.deal_id;
 CREATE MACRO _dealflow.loan_listings(t) AS TABLE
+WITH _duplicates AS NOT MATERIALIZED (
+  FROM _dealflow.duplicates('loan', t)
+)
 SELECT l.*, x.duplicate_of
 FROM main.loan_priced_tranches_as_of(t) l
-LEFT JOIN _dealflow.duplicates('loan', t) x ON x.market = l.market AND x.deal_id = l.deal_id AND x.ordinal = l.ordinal;
+LEFT JOIN _duplicates x ON x.market = l.market AND x.deal_id = l.deal_id AND x.ordinal = l.ordinal;
 CREATE MACRO _dealflow.loan_tranches(t) AS TABLE
+WITH _deals AS NOT MATERIALIZED (
+  SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)
+)
 SELECT l.*, d.priced_date
 FROM _dealflow.loan_listings(t) l
-JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = l.market AND d.deal_id = l.deal_id;
+JOIN _deals d ON d.market = l.market AND d.deal_id = l.deal_id;
 
 -- The months of a loan's tenor: of a maturity text such as 7yr, else the number tenor. The source does not state its unit:
 -- from 12 to 480 it is months, any other number is not read.
@@ -135,22 +153,28 @@ CREATE MACRO _dealflow.tenor_months(maturity_tenor_years, tenor) AS
 -- The banks of priced deals as known at t, entry by entry: name in its normal form, bank the canonical one; and in one
 -- row per deal (loans: per tranche) and bank, where is_lead says whether any of the bank's entries is a lead's.
 CREATE MACRO _dealflow.bond_bank_entries(t) AS TABLE
+WITH _deals AS NOT MATERIALIZED (
+  SELECT market, deal_id, pricing_date FROM main.bond_priced_deals_as_of(t)
+)
 SELECT e.market, e.deal_id, d.pricing_date, n.name, coalesce(a.canonical, n.name) AS bank, coalesce(r.is_lead, false) AS is_lead
 FROM (SELECT market, deal_id, name, status FROM main.bond_priced_banks_as_of(t)) e
 JOIN _dealflow.spelling n ON n.spelt = e.name
 LEFT JOIN _dealflow.role_spelling r ON r.spelt = e.status
-JOIN (SELECT market, deal_id, pricing_date FROM main.bond_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
+JOIN _deals d ON d.market = e.market AND d.deal_id = e.deal_id
 LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.pricing_date) AND a.valid_to > _dealflow.name_day(d.pricing_date)
 WHERE n.name IS NOT NULL;
 CREATE MACRO _dealflow.loan_bank_entries(t) AS TABLE
+WITH _deals AS NOT MATERIALIZED (
+  SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)
+)
 SELECT e.market, e.deal_id, e.tranche_ordinal, d.priced_date, n.name, coalesce(a.canonical, n.name) AS bank, e.is_lead
 FROM (
   SELECT market, deal_id, tranche_ordinal, name, coalesce(type_bookrunner, false) OR coalesce(type_mla, false) AS is_lead
   FROM main.loan_priced_tranche_banks_as_of(t)
 ) e
 JOIN _dealflow.spelling n ON n.spelt = e.name
-JOIN (SELECT market, deal_id, priced_date FROM main.loan_priced_deals_as_of(t)) d ON d.market = e.market AND d.deal_id = e.deal_id
+JOIN _deals d ON d.market = e.market AND d.deal_id = e.deal_id
 LEFT JOIN _dealflow.bank_name a ON a.alias = n.name
  AND a.valid_from <= _dealflow.name_day(d.priced_date) AND a.valid_to > _dealflow.name_day(d.priced_date)
 WHERE n.name IS NOT NULL;
@@ -192,17 +216,22 @@ COMMENT ON MACRO main.linked_market IS 'The market of the priced deal of of_serv
 -- one, or to one that is not known. A link to a deal that another market keeps leads to that market's deal. A deal that names itself has no
 -- original, and of a circle the least deal is the root. root_known is false if the root is not known, or is an increase
 -- itself: the original is then not known.
+CREATE MACRO _dealflow.bond_links(t) AS TABLE
+WITH _duplicates AS NOT MATERIALIZED (
+  FROM _dealflow.duplicates('bond', t)
+)
+SELECT d.market, d.deal_id, d.increase,
+       nullif({market: coalesce(x.duplicate_of, d.original_market), deal_id: coalesce(x.kept_deal_id, d.original_deal_id)},
+              {market: d.market, deal_id: d.deal_id}) AS original
+FROM (
+  SELECT market, deal_id, original_deal_id, main.linked_market('bond', original_href) AS original_market,
+         coalesce(deal_type = 'INCREASE', false) AS increase
+  FROM main.bond_priced_deals_as_of(t)
+) d
+LEFT JOIN _duplicates x ON x.market = d.original_market AND x.deal_id = d.original_deal_id;
 CREATE MACRO _dealflow.bond_lines(t) AS TABLE
 WITH RECURSIVE links AS MATERIALIZED (
-  SELECT d.market, d.deal_id, d.increase,
-         nullif({market: coalesce(x.duplicate_of, d.original_market), deal_id: coalesce(x.kept_deal_id, d.original_deal_id)},
-                {market: d.market, deal_id: d.deal_id}) AS original
-  FROM (
-    SELECT market, deal_id, original_deal_id, main.linked_market('bond', original_href) AS original_market,
-           coalesce(deal_type = 'INCREASE', false) AS increase
-    FROM main.bond_priced_deals_as_of(t)
-  ) d
-  LEFT JOIN _dealflow.duplicates('bond', t) x ON x.market = d.original_market AND x.deal_id = d.original_deal_id
+  FROM _dealflow.bond_links(t)
 ), chain AS (
   SELECT market, deal_id, original AS reached, [{market: market, deal_id: deal_id}] AS path
   FROM links
@@ -228,16 +257,21 @@ LEFT JOIN links o ON o.market = l.root_market AND o.deal_id = l.root_deal_id;
 
 -- The tranches of expected deals as of t, with their deals; a deal without tranches has one row.
 CREATE MACRO _dealflow.expected_bonds(t) AS TABLE
-WITH standing AS NOT MATERIALIZED (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(t)
+), _deals AS NOT MATERIALIZED (
+  FROM _dealflow.bond_expected_deals_listed(t)
+), _tranches AS NOT MATERIALIZED (
+  FROM _dealflow.bond_expected_tranches_listed(t)
+), standing AS NOT MATERIALIZED (
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
-  FROM _dealflow.version_index v
+  FROM _versions v
   WHERE v.service = 'bond' AND v.kind = 'expected' AND v.change <> 'removed'
-    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
   SELECT s.*, d.borrower_name, d.headline, d.created
   FROM standing s
   JOIN (SELECT market, deal_id, version, borrower_name, headline, created
-        FROM _dealflow.history_bond_expected_deals WHERE _dealflow.may_be_listed('bond', file_year, t, t)) d USING (market, deal_id, version)
+        FROM _deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -248,23 +282,28 @@ WITH standing AS NOT MATERIALIZED (
                price_evolution_yield_lo_pct AS price_yield_lo_pct, price_evolution_yield_hi_pct AS price_yield_hi_pct,
                NULL::VARCHAR AS oid, price_evolution_status AS price_status, timing, changed AS tranche_changed, priced_deal_id,
                main.linked_market('bond', priced_deal_href) AS priced_market
-        FROM _dealflow.history_bond_expected_tranches WHERE _dealflow.may_be_listed('bond', file_year, t, t)) e USING (market, deal_id, version)
+        FROM _tranches) e USING (market, deal_id, version)
 )
 SELECT 'bond' AS service, *, NULL::VARCHAR AS stage, NULL::BOOLEAN AS sponsor_backed
 FROM deals
 LEFT JOIN tranches USING (market, deal_id, version);
 CREATE MACRO _dealflow.expected_loans(t) AS TABLE
-WITH standing AS NOT MATERIALIZED (
+WITH _versions AS NOT MATERIALIZED (
+  FROM _dealflow.versions_at(t)
+), _deals AS NOT MATERIALIZED (
+  FROM _dealflow.loan_expected_deals_listed(t)
+), _tranches AS NOT MATERIALIZED (
+  FROM _dealflow.loan_expected_tranches_listed(t)
+), standing AS NOT MATERIALIZED (
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
-  FROM _dealflow.version_index v
+  FROM _versions v
   WHERE v.service = 'loan' AND v.kind = 'expected' AND v.change <> 'removed'
-    AND v.valid_from <= t::TIMESTAMPTZ AND (v.valid_to IS NULL OR v.valid_to > t::TIMESTAMPTZ)
 ), deals AS (
   SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.borrower_sponsor_backed AS sponsor_backed,
          d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
   FROM standing s
   JOIN (SELECT market, deal_id, version, borrower_name, headline, created, stage, borrower_sponsor_backed, priced_deal_id, priced_deal_href
-        FROM _dealflow.history_loan_expected_deals WHERE _dealflow.may_be_listed('loan', file_year, t, t)) d USING (market, deal_id, version)
+        FROM _deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
@@ -273,7 +312,7 @@ WITH standing AS NOT MATERIALIZED (
                margin AS price, margin_benchmark AS price_benchmark, margin_lo_bp AS price_lo_bp, margin_hi_bp AS price_hi_bp,
                NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
                oid, margin_status AS price_status, timing, changed AS tranche_changed
-        FROM _dealflow.history_loan_expected_tranches WHERE _dealflow.may_be_listed('loan', file_year, t, t)) e USING (market, deal_id, version)
+        FROM _tranches) e USING (market, deal_id, version)
 )
 SELECT 'loan' AS service, *
 FROM deals

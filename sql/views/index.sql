@@ -64,6 +64,26 @@ CREATE TABLE _dealflow.version_index (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, change VARCHAR, reason VARCHAR,
   valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, first_known_at TIMESTAMPTZ, run_id VARCHAR, left_censored BOOLEAN);
 
+-- A macro's argument is put into it as written. So a name in an argument would mean a column or an alias of the macro that has the same name, and
+-- not that of the query that asks: bond_priced_deals_as_of(known_at) would be as of each version's own instant. For that reason a parameter
+-- is used only where all names that can be seen, those that SELECT gives included, begin with _: in a part of WITH that reads one thing, in the
+-- first thing that FROM reads, or in a query of columns that were renamed for it, as here.
+CREATE VIEW _dealflow._version AS
+SELECT service AS _service, market AS _market, kind AS _kind, deal_id AS _deal_id, version AS _version, change AS _change, reason AS _reason,
+       valid_from AS _valid_from, valid_to AS _valid_to, first_known_at AS _first_known_at, run_id AS _run_id, left_censored AS _left_censored
+FROM _dealflow.version_index;
+
+-- The versions that were known at the instant t; and those that were current then, with since at any instant from since to t.
+CREATE MACRO _dealflow.known_versions(t) AS TABLE
+SELECT _service AS service, _market AS market, _kind AS kind, _deal_id AS deal_id, _version AS version, _change AS change, _reason AS reason,
+       _valid_from AS valid_from, _valid_to AS valid_to, _first_known_at AS first_known_at, _run_id AS run_id, _left_censored AS left_censored
+FROM (FROM _dealflow._version WHERE _valid_from <= t::TIMESTAMPTZ);
+CREATE MACRO _dealflow.versions_at(t, since := NULL) AS TABLE
+SELECT _service AS service, _market AS market, _kind AS kind, _deal_id AS deal_id, _version AS version, _change AS change, _reason AS reason,
+       _valid_from AS valid_from, _valid_to AS valid_to, _first_known_at AS first_known_at, _run_id AS run_id, _left_censored AS left_censored
+FROM (FROM _dealflow._version
+      WHERE _valid_from <= t::TIMESTAMPTZ AND (_valid_to IS NULL OR _valid_to > least(since::TIMESTAMPTZ, t::TIMESTAMPTZ)));
+
 -- Whether a file of expected deals can have versions that were current between two instants; file_year is the year in which its run began.
 -- Each commit writes it again, with constants (package byyear): DuckDB computes it when it plans a query, and opens no other file.
 CREATE MACRO _dealflow.may_be_listed(of_service, file_year, "from", "to") AS true;

@@ -20,7 +20,9 @@ CREATE MACRO _dealflow.texts_with(texts, is_counted) AS coalesce(sum(texts) FILT
 -- Each text in a newer file has a status. So the texts themselves are read from older files alone, by the second SELECT of each
 -- table, to see which are NULL: from all files that takes half as long again.
 CREATE MACRO _dealflow.texts_read(instant, with_unread) AS TABLE
-WITH counted AS (
+WITH _deals AS NOT MATERIALIZED (
+  FROM main.deals_as_of(instant)
+), counted AS (
 {{- $union := ""}}
 {{- range $table := .}}{{if .ParsedTexts}}
 {{- $date := "priced_date"}}{{if eq .Service "bond"}}{{$date = "pricing_date"}}{{end}}
@@ -40,7 +42,7 @@ WITH counted AS (
   SELECT {{lit (printf "%s" .Service)}} AS service, t.market, {{lit (printf "%s" .Kind)}} AS kind, {{lit .Name}} AS table_name,
          {{$older}} AS year, t.parser_version, unnest([{{range $i, $c := .ParsedTexts}}{{if $i}},{{end}}
            _dealflow.older_texts_of({{lit .Text}}, t.{{ident .Text}}, t.{{ident .Status}}){{end}}]) AS column_read
-  FROM _dealflow.older_{{.Name}} t JOIN main.deals_as_of(instant) v USING (market, deal_id, version){{$deals}}
+  FROM _dealflow.older_{{.Name}} t JOIN _deals v USING (market, deal_id, version){{$deals}}
   WHERE v.service = {{lit (printf "%s" .Service)}} AND v.kind = {{lit (printf "%s" .Kind)}}
   GROUP BY t.market, {{$older}}, t.parser_version
 {{- $union = "\n  UNION ALL"}}
