@@ -21,7 +21,7 @@ def load(db: duckdb.DuckDBPyConnection, target: Path) -> None:
         begins_with = lambda m: m["from"] is None if last is None else m["from"] is not None and m["from"]["sha256"] == last[0]
         following = [m for m in manifests if begins_with(m) and (last is None or m["to"]["sha256"] != last[0])]
         if not following:
-            return
+            break
         export = max(following, key=lambda m: m["to"]["commit"])
         db.execute("BEGIN")
         for table in export["tables"]:
@@ -30,6 +30,9 @@ def load(db: duckdb.DuckDBPyConnection, target: Path) -> None:
         db.execute("INSERT INTO loaded VALUES (?, ?)", [export["to"]["commit"], export["to"]["sha256"]])
         db.execute("COMMIT")
         print(f"loaded commit {export['to']['commit']}: {len(export['tables'])} tables")
+    loaded = db.execute("SELECT commit FROM loaded").fetchone()
+    if loaded is None or any(m["to"]["commit"] > loaded[0] for m in manifests):
+        sys.exit(f"{target} has no export that continues commit {loaded[0] if loaded else 0}: load it into a new database")
 
 
 def apply(db: duckdb.DuckDBPyConnection, target: Path, table: dict) -> None:

@@ -251,6 +251,8 @@ func again(command string) string {
 	switch command {
 	case "quarantine":
 		return "`dealflow quarantine retry`"
+	case "expire": // a dry run is not recorded
+		return "`dealflow expire --apply`"
 	case maintain.TablesCommand: // which of its commands is not recorded
 		return "`dealflow iceberg` on, off or publish, as before"
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,6 +58,17 @@ func (e *environment) getenv(name string) string {
 	return ""
 }
 
+// withStatements returns a command line in which a statement that begins with a comment is no flag: -- how many deals?
+func withStatements(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "-- ") || strings.HasPrefix(arg, "--\n") {
+			args[i] = " " + arg
+		}
+	}
+	return args
+}
+
 // Main runs one command line and returns its exit code.
 func Main(ctx context.Context, args []string, env environment) int {
 	ctx, cancel := context.WithCancel(ctx)
@@ -68,7 +80,7 @@ func Main(ctx context.Context, args []string, env environment) int {
 	a.sink.Terminal = isTerminal(env.Stderr)
 	a.sink.JSON = a.wantsJSON(args) // for errors before the settings are read
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(withStatements(args))
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	refuseUnknown(root) // cobra's completion keeps the output that the root has now

@@ -351,7 +351,7 @@ func (a *app) printDrift(f *lake.FeedRun) {
 	for i, d := range f.Drift {
 		if i == driftLines {
 			more := len(f.Drift) - driftLines
-			a.say().Info("more drift", "feed", f.Feed.String(), "count", more, logs.Text("drift: %s: and %d more; `dealflow runs show` lists them", f.Feed, more))
+			a.say().Info("more drift", "feed", f.Feed.String(), "count", more, logs.Text("drift: %s: and %d more; `dealflow runs show last` lists them", f.Feed, more))
 			return
 		}
 		a.say().Info("drift", "feed", f.Feed.String(), "kind", d.Kind, "pointer", d.Pointer, "count", d.Count, "example", d.Example,

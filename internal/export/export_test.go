@@ -382,7 +382,7 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 		"no such end":        {done, "4", func(c *export.Config) { c.To = 99 }, "commit 99 does not exist", export.ErrUsage},
 		"no such table":      {done, "last", func(c *export.Config) { c.Tables = []string{"deals"} }, `no table "deals"`, export.ErrUsage},
 		"no such format":     {done, "last", func(c *export.Config) { c.Format = "xml" }, "want parquet, csv, ndjson", export.ErrUsage},
-		"another format":     {done, fmt.Sprint(seen[0].Number), func(c *export.Config) { c.To, c.Format = seen[1].Number, "csv" }, "in another format", nil},
+		"another format":     {done, fmt.Sprint(seen[0].Number), func(c *export.Config) { c.To, c.Format = seen[1].Number, "csv" }, "are in the format parquet, not in csv", export.ErrUsage},
 		"inside of the lake": {world.Folder(t, e.Root+"/export"), "", nil, "outside of the lake", export.ErrUsage},
 	} {
 		change := func(*export.Config) {}
@@ -396,7 +396,16 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 	}
 	partly := new(memstore.Mem)
 	e.mustExport(t, partly, "", few, func(c *export.Config) { c.To = seen[2].Number })
-	e.mustExport(t, partly, "", func(c *export.Config) { c.Tables, c.To = []string{"loan_priced_sponsors"}, seen[3].Number })
+	for name, again := range map[string]func(*export.Config){
+		"has exports of bond_priced_banks up to commit":    func(c *export.Config) { few(c); c.To = seen[3].Number },
+		"are in the format parquet, not in csv":            func(c *export.Config) { few(c); c.To, c.Format = seen[2].Number, "csv" },
+		"has exports of loan_priced_sponsors up to commit": func(c *export.Config) { c.Tables, c.To = []string{"loan_priced_sponsors"}, seen[3].Number },
+	} {
+		if _, err := e.export(t, partly, "", again); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), name) {
+			t.Errorf("a second full export: got %v, want %q", err, name)
+		}
+	}
+	e.mustExport(t, partly, fmt.Sprint(seen[2].Number), func(c *export.Config) { c.Tables, c.To = []string{"loan_priced_sponsors"}, seen[3].Number })
 	if _, err := e.export(t, partly, "last"); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), "name --since and --tables for each") {
 		t.Errorf("tables that were exported up to different commits: got %v", err)
 	}

@@ -79,13 +79,16 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		return nil, err
 	}
 	var last map[string]lake.NamedCommit
-	if cfg.Since.Last {
+	if cfg.Since.Last || cfg.Since.Full {
 		if last, err = done.lastCommits(ctx); err != nil {
 			return nil, err
 		}
 	}
 	tables, err := chooseTables(&cfg, last)
 	if err != nil {
+		return nil, err
+	}
+	if err := cfg.checkSecondFull(tables, last, to); err != nil {
 		return nil, err
 	}
 	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
@@ -131,15 +134,26 @@ func checkSameLake(ctx context.Context, l *load.Lake, newest *Manifest) error {
 	return err
 }
 
-// chooseFormat sets the format if there is none. An export that continues others has theirs, because a loader expects it.
+// chooseFormat sets the format if there is none. All exports of a target have one, because a loader expects it.
 func (c *Config) chooseFormat(newest *Manifest) error {
 	switch {
-	case newest == nil || c.Format != "" && !c.Since.Last:
+	case newest == nil:
 		c.Format = cmp.Or(c.Format, Formats[0])
 	case c.Format == "":
 		c.Format = newest.Format
 	case c.Format != newest.Format:
 		return fmt.Errorf("%w: the exports in %s are in the format %s, not in %s; use another target", ErrUsage, c.Target.URL(), newest.Format, c.Format)
+	}
+	return nil
+}
+
+// checkSecondFull refuses a full export of tables whose exports the target has already, up to another commit than to: what would follow it continues
+// nothing that a loader has, so that the loader would wait for ever.
+func (c *Config) checkSecondFull(tables []*lake.Table, last map[string]lake.NamedCommit, to lake.NamedCommit) error {
+	for _, table := range tables {
+		if done, ok := last[table.Name]; ok && c.Since.Full && done.Number != to.Number {
+			return fmt.Errorf("%w: %s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", ErrUsage, c.Target.URL(), table.Name, done.Number)
+		}
 	}
 	return nil
 }

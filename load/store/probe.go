@@ -14,7 +14,7 @@ import (
 var (
 	// ErrIgnoresCreateOnly means that a create-only put can replace an object: two writers could both believe that they
 	// made a commit.
-	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at the same time could lose a commit; use a store that honours it, or pass --single-writer if only one program ever writes to the lake")
+	ErrIgnoresCreateOnly = errors.New("the store ignores If-None-Match: two writers at the same time could lose a commit; use a store that honours it; if only one program ever writes to the lake, `dealflow run --single-writer` does without, and no other command that writes")
 	// ErrIgnoresReplaceIf means that ReplaceIf replaces an object that has changed since its tag was read. Commits are
 	// safe on such a store, but what is derived from them may be replaced by something older.
 	ErrIgnoresReplaceIf = errors.New("the store ignores If-Match: after two runs at the same time, the published catalog may be the older one; `dealflow catalog` publishes it again")

@@ -81,7 +81,7 @@ CREATE TABLE _dealflow.bank_alias (alias VARCHAR, canonical VARCHAR, valid_from 
 CREATE TABLE _dealflow.borrower_alias (alias VARCHAR, canonical VARCHAR, valid_from DATE);
 
 -- The UTC day of an instant, whatever the connection's time zone.
-CREATE MACRO main.utc_day(t) AS (t AT TIME ZONE 'UTC')::DATE;
+CREATE MACRO main.utc_day(t) AS (t::TIMESTAMPTZ AT TIME ZONE 'UTC')::DATE;
 COMMENT ON MACRO main.utc_day IS 'The UTC day of the instant t, whatever the connection''s time zone.';
 
 -- The day for which a name is resolved. A missing day counts as before all days.
