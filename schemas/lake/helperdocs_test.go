@@ -95,7 +95,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - A discount from par gives the price: ` + "`1pt OID` is 99, `50c discount` 99.5, `no OID`" + ` 100. ` + "`1pt`" + ` alone may be a fee, and is
   ambiguous.
 - The yield and the spread of a priced deal are read with a word of the final stage (` + "`Final 7.5%`" + `), not with one of an earlier stage
-  before or after them (` + "`T+120 IPT`" + `).
+  before or after them (` + "`T+120 IPT`" + `). Margins and issue prices of loans are read at each stage.
 - A coupon or yield of 20 or more without a unit and a point is ambiguous: 45 may be 4.5.
 - A coupon's step-up is dropped if the text names its condition. Talk of a coupon (` + "`4.5% area`" + `) is not read: it has no column.
 - Numbers in words are read up to 999, with eighths: ` + "`five years`, `six and a half percent`, `one hundred and five`, `half a yard`" + `.
