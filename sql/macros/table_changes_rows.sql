@@ -1,9 +1,7 @@
 -- The rows of {{.Name}} of the deals in changes_rows("from", "to"), as known at "to". A deal that was removed has none.
 CREATE MACRO main.{{.Name}}_changes_rows("from", "to") AS TABLE
 WITH _versions AS NOT MATERIALIZED (
-  SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM _dealflow._version
-        WHERE _valid_from > "from"::TIMESTAMPTZ AND _valid_from <= "to"::TIMESTAMPTZ AND (_valid_to IS NULL OR _valid_to > "to"::TIMESTAMPTZ))
+  FROM _dealflow.versions_changed("from", "to")
 )
 SELECT {{range .Columns}}f.{{ident .Name}}, {{end}}v.valid_from AS known_at, r."commit"
 FROM _dealflow.history_{{.Name}} f

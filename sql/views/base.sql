@@ -44,6 +44,10 @@ CREATE MACRO _dealflow.normal_name(x) AS
 -- (docs/how-to/aliases.md), which take precedence. A role in neither list is not a lead's; data_quality counts it.
 CREATE TABLE _dealflow.default_role (role VARCHAR, is_lead BOOLEAN);
 INSERT INTO _dealflow.default_role
+WITH short AS (
+  SELECT unnest(['jgc', 'jbr', 'jlm', 'b&d', 'gc', 'bookrunner', 'joint bookrunner', 'global coordinator', 'joint global coordinator',
+    'lead manager', 'joint lead manager']) AS role
+)
 SELECT p.which || r.role, true
 FROM (SELECT unnest(['', 'joint ', 'sole ', 'lead ', 'active ', 'passive ', 'joint active ', 'joint passive ', 'active joint ', 'passive joint ', 'physical ', 'joint physical ', 'sole physical ']) AS which) p,
      (SELECT unnest(['bookrunner', 'bookrunners', 'book-runner', 'book-runners', 'book runner', 'book runners']) AS role) r
@@ -56,10 +60,8 @@ UNION ALL
 SELECT unnest(['b&d', 'b & d', 'b and d', 'billing & delivery', 'billing and delivery', 'jbr', 'jlm', 'jlms', 'jgc']), true
 UNION ALL
 SELECT a.role || j.mark || b.role, true -- one bank in two roles: JGC/JBR
-FROM (SELECT unnest(['jgc', 'jbr', 'jlm', 'b&d', 'gc', 'bookrunner', 'joint bookrunner', 'global coordinator', 'joint global coordinator',
-        'lead manager', 'joint lead manager']) AS role) a
-JOIN (SELECT unnest(['jgc', 'jbr', 'jlm', 'b&d', 'gc', 'bookrunner', 'joint bookrunner', 'global coordinator', 'joint global coordinator',
-        'lead manager', 'joint lead manager']) AS role) b ON a.role <> b.role,
+FROM short a
+JOIN short b ON a.role <> b.role,
      (SELECT unnest(['/', ' / ', ' & ', ' and ', ', ', ' + ']) AS mark) j
 UNION ALL
 SELECT unnest(['co-lead', 'co-leads', 'co-lead manager', 'co-lead managers', 'co-manager', 'co-managers', 'senior co-manager', 'senior co-managers',
@@ -212,10 +214,7 @@ CREATE MACRO main.linked_market(of_service, href) AS
   nullif(upper(regexp_extract(href, '/' || of_service || '/([a-z]+)/priced-deal/', 1, 'i')), '');
 COMMENT ON MACRO main.linked_market IS 'The market of the priced deal of of_service to which href leads; NULL if href is not the path of one.';
 
--- The line of each priced bond deal, as known at t. Its root is found by following the links to originals to a deal without
--- one, or to one that is not known. A link to a deal that another market keeps leads to that market's deal. A deal that names itself has no
--- original, and of a circle the least deal is the root. root_known is false if the root is not known, or is an increase
--- itself: the original is then not known.
+-- The link of each priced bond deal to its original, as known at t: the deal that counts, if another market keeps the original.
 CREATE MACRO _dealflow.bond_links(t) AS TABLE
 WITH _duplicates AS NOT MATERIALIZED (
   FROM _dealflow.duplicates('bond', t)
@@ -229,6 +228,11 @@ FROM (
   FROM main.bond_priced_deals_as_of(t)
 ) d
 LEFT JOIN _duplicates x ON x.market = d.original_market AND x.deal_id = d.original_deal_id;
+
+-- The line of each priced bond deal, as known at t. Its root is found by following the links to originals to a deal without
+-- one, or to one that is not known. A link to a deal that another market keeps leads to that market's deal. A deal that names itself has no
+-- original, and of a circle the least deal is the root. root_known is false if the root is not known, or is an increase
+-- itself: the original is then not known.
 CREATE MACRO _dealflow.bond_lines(t) AS TABLE
 WITH RECURSIVE links AS MATERIALIZED (
   FROM _dealflow.bond_links(t)

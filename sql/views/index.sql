@@ -84,6 +84,13 @@ SELECT _service AS service, _market AS market, _kind AS kind, _deal_id AS deal_i
 FROM (FROM _dealflow._version
       WHERE _valid_from <= t::TIMESTAMPTZ AND (_valid_to IS NULL OR _valid_to > least(since::TIMESTAMPTZ, t::TIMESTAMPTZ)));
 
+-- Of the deals that changed after "from" and not after "to", the versions that were current at "to".
+CREATE MACRO _dealflow.versions_changed("from", "to") AS TABLE
+SELECT _service AS service, _market AS market, _kind AS kind, _deal_id AS deal_id, _version AS version, _change AS change, _reason AS reason,
+       _valid_from AS valid_from, _valid_to AS valid_to, _first_known_at AS first_known_at, _run_id AS run_id, _left_censored AS left_censored
+FROM (FROM _dealflow._version
+      WHERE _valid_from > "from"::TIMESTAMPTZ AND _valid_from <= "to"::TIMESTAMPTZ AND (_valid_to IS NULL OR _valid_to > "to"::TIMESTAMPTZ));
+
 -- Whether a file of expected deals can have versions that were current between two instants; file_year is the year in which its run began.
 -- Each commit writes it again, with constants (package byyear): DuckDB computes it when it plans a query, and opens no other file.
 CREATE MACRO _dealflow.may_be_listed(of_service, file_year, "from", "to") AS true;
