@@ -1,8 +1,8 @@
 package transform
 
 import (
+	"encoding/json"
 	"slices"
-	"strconv"
 
 	"dealflow/schemas/lake"
 	"dealflow/transform/text"
@@ -149,9 +149,15 @@ func (f *Flattener) derive(d *derivation, row, deal []cell) (textSize int) {
 	normal, f.arena = text.Normalise(f.arena, from.Text)
 	f.reading = text.Reading{}
 	if d.parse(normal, beside, &f.reading); f.reading.Failed {
-		f.addDrift(d.pointer, lake.DriftFault, strconv.AppendQuote(nil, string(from.Text)))
+		f.addDrift(d.pointer, lake.DriftFault, quoted(from.Text))
 	}
 	return f.fillHelpers(row, d.outcomes)
+}
+
+// quoted returns a text as JSON.
+func quoted(text []byte) []byte {
+	written, _ := json.Marshal(string(text)) // a string has no error
+	return written
 }
 
 // fillHelpers copies the parts of the reading to their columns, and returns the bytes of text in them.

@@ -405,6 +405,7 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 			t.Errorf("a second full export: got %v, want %q", err, name)
 		}
 	}
+	e.mustExport(t, partly, "", few, func(c *export.Config) { c.To = seen[2].Number }) // the same again
 	e.mustExport(t, partly, fmt.Sprint(seen[2].Number), func(c *export.Config) { c.Tables, c.To = []string{"loan_priced_sponsors"}, seen[3].Number })
 	if _, err := e.export(t, partly, "last"); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), "name --since and --tables for each") {
 		t.Errorf("tables that were exported up to different commits: got %v", err)

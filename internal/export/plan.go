@@ -88,7 +88,7 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.checkSecondFull(tables, last, to); err != nil {
+	if err := cfg.checkSecondFull(tables, done, last, to); err != nil {
 		return nil, err
 	}
 	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
@@ -147,11 +147,14 @@ func (c *Config) chooseFormat(newest *Manifest) error {
 	return nil
 }
 
-// checkSecondFull refuses a full export of tables whose exports the target has already, up to another commit than to: what would follow it continues
-// nothing that a loader has, so that the loader would wait for ever.
-func (c *Config) checkSecondFull(tables []*lake.Table, last map[string]lake.NamedCommit, to lake.NamedCommit) error {
+// checkSecondFull refuses a full export of tables whose exports the target has already. What would follow it continues nothing that a
+// loader has, so that the loader would wait for ever. The same export again, and one that others of the target continue, is what was there.
+func (c *Config) checkSecondFull(tables []*lake.Table, done *earlier, last map[string]lake.NamedCommit, to lake.NamedCommit) error {
+	if !c.Since.Full || slices.ContainsFunc(done.keys, func(r commitRange) bool { return r.from == to.Number || r == commitRange{0, to.Number} }) {
+		return nil
+	}
 	for _, table := range tables {
-		if done, ok := last[table.Name]; ok && c.Since.Full && done.Number != to.Number {
+		if done, ok := last[table.Name]; ok && done.Number != to.Number {
 			return fmt.Errorf("%w: %s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", ErrUsage, c.Target.URL(), table.Name, done.Number)
 		}
 	}

@@ -102,7 +102,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   A coupon or a yield in words needs its unit, or a part of one: ` + "`six` is not read" + `.
 - A loan for 364 days has a tenor of one year. An option to extend has the unit of the tenor: ` + "`12m + 6m`" + `. Without any, both are
   years if the tenor is at most ten and each option at most two: ` + "`5+1+1`, but not `12+6+6` or `1yr+6+6`" + `.
-  An option is at most three years, and not longer than the tenor: ` + "`5yr + 7yr` and `2yr + 3yr`" + ` may be two tranches.
+  An option is at most three years, and not longer than what is before it, or a year: ` + "`5yr + 7yr` and `2yr + 3yr`" + ` may be two tranches.
   In ` + "`5yr, extension options 6+6`" + ` only the tenor is read: the options may be months.
 - A tenor and a date, each with its word, are both read: ` + "`5yr, maturity 2031`. `5yr / maturity 84 months`" + ` contradicts itself, and is not read.
 - Of a quarter or a half (` + "`Q2 2031`" + `) only the year is read. A loan that is extended is due at its new date: ` + "`A&E to 2031`" + `.
@@ -150,7 +150,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
 - ` + "`upsized EUR250m`" + ` is ambiguous: to it, or by it. ` + "`EUR500m, capped at 400` and `EUR1.5bn across tranches`" + ` are not read, nor is
   ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m. In ` + "`EUR150m tap, upsized to EUR200m`" + ` the second size may be that
   of the tap, or of the line: it is not read.
-- Orders of several tranches together are ambiguous: ` + "`EUR5bn combined`, `EUR5bn across both tranches`" + `. Orders at their peak are a maximum.
+- Orders of several tranches together are not read: ` + "`EUR5bn combined`, `EUR5bn across both tranches`" + `. Orders at their peak are a maximum.
 - The number after a ratchet or a grid is not the margin: ` + "`E+400 ratchet down to 325`" + ` is 400.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except

@@ -66,6 +66,9 @@ func TestArguments(t *testing.T) {
 				}
 			}
 		}
+		const stats = "(SELECT {deals: sum(deals), restated: sum(restated), too_young: sum(too_young)} FROM restatement_stats(%s))"
+		world.WantLines(t, db, fmt.Sprintf("SELECT "+stats+" = "+stats+", "+stats+" = "+stats+", "+stats+" <> "+stats+" FROM (SELECT 3 AS version, 3 AS lag_days)",
+			"version", "3", "lag_days", "3", "1", "3"), "true true true")
 		if 2*answered < asked {
 			t.Errorf("%d of %d questions as of a column are answered: the test asks in a way that is an error", answered, asked)
 		}

@@ -58,7 +58,7 @@ CREATE MACRO _dealflow.verdict(name, failed, deal_id) AS {
 --   SELECT service, market, kind, name, value, total, round(share, 3) AS share, example
 --   FROM data_quality WHERE value > 0 ORDER BY share DESC, value DESC, service, market, kind, name LIMIT 20
 CREATE MACRO main.data_quality(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH today AS (
+WITH _today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), _known AS NOT MATERIALIZED (
   FROM _dealflow.known_versions(as_of)
@@ -112,18 +112,18 @@ WITH today AS (
            _dealflow.verdict('dangling_original', CASE WHEN d.original_deal_id IS NOT NULL THEN o.deal_id IS NULL END, d.deal_id),
            _dealflow.verdict('duplicate_in_two_markets', d.duplicate_of IS NOT NULL, d.deal_id),
            _dealflow.verdict('pricing_date_missing', d.pricing_date IS NULL, d.deal_id),
-           _dealflow.verdict('pricing_in_future', d.pricing_date > today.day + 1, d.deal_id),
+           _dealflow.verdict('pricing_in_future', d.pricing_date > _today.day + 1, d.deal_id),
            _dealflow.verdict('missing_currency', coalesce(trim(d.currency), '') = '', d.deal_id)]) AS verdict
   FROM bonds d
-  CROSS JOIN today
+  CROSS JOIN _today
   LEFT JOIN bonds o ON o.market = d.original_market AND o.deal_id = d.original_deal_id
   GROUP BY d.market
   UNION ALL
   SELECT 'loan', d.market, 'priced', unnest([
            _dealflow.verdict('pricing_date_missing', d.priced_date IS NULL, d.deal_id),
-           _dealflow.verdict('pricing_in_future', d.priced_date > today.day + 1, d.deal_id)])
+           _dealflow.verdict('pricing_in_future', d.priced_date > _today.day + 1, d.deal_id)])
   FROM loans d
-  CROSS JOIN today
+  CROSS JOIN _today
   GROUP BY d.market
   UNION ALL
   SELECT 'loan', t.market, 'priced', unnest([

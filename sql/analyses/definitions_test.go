@@ -124,6 +124,7 @@ func TestDefinitions(t *testing.T) {
 			{"SELECT (SELECT count(*) FROM bond_priced_deals_as_of(known_at - INTERVAL 1 DAY)), (SELECT count(*) > 20 FROM bond_priced_deals_as_of(known_at)) FROM runs", []string{"0 true"}},
 			{"SELECT count(*) FROM execution_metrics((SELECT max(valid_from) FROM deals))", []string{"31"}},
 			{"SELECT count(*) FROM pipeline_conversion(NULL, 3)", []string{"0"}},
+			{"WITH _today AS (SELECT 1), today AS (SELECT max(known_at) AS day FROM runs) SELECT count(*) FROM maturity_wall((SELECT day FROM today)) WHERE market = 'LL'", []string{"4"}},
 			{"SELECT deal_id FROM vintages_wide('bond', 'ig', [1, 2], ['spread'])", []string{"1", "2"}},
 			{"SELECT market, kind, event FROM deal_timeline('BOND', 'ig', 'Priced', 1) ORDER BY event", []string{"IG priced priced", "IG priced pricing known", "IG priced talk"}},
 			{ // A cover of a unit error is none, and is counted; averages say of how many deals.

@@ -31,7 +31,7 @@
 --   ORDER BY rank NULLS LAST LIMIT 10
 CREATE MACRO main.league_table(of_market, from_date, to_date, as_of := 'infinity'::TIMESTAMPTZ, scope := 'lead', credit := 'split') AS TABLE
 WITH _asked AS (
-  SELECT upper(of_market) AS _market
+  SELECT upper(of_market) AS _market, scope::VARCHAR AS _scope, credit::VARCHAR AS _credit
 ), wanted AS (
   SELECT m.market
   FROM main.markets m, _asked
@@ -71,13 +71,14 @@ WITH _asked AS (
 ), banks AS (
   SELECT DISTINCT e.market, e.deal_id, e.tranche, e.bank
   FROM entries e
-  WHERE CASE scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN e.is_lead OR credit <> 'lead'
-             ELSE error('scope is lead or all, not ' || coalesce(scope, 'NULL')) END
-    AND CASE WHEN credit IN ('split', 'full', 'lead') THEN true ELSE error('credit is split, full or lead, not ' || coalesce(credit, 'NULL')) END
+  CROSS JOIN _asked a
+  WHERE CASE a._scope WHEN 'lead' THEN e.is_lead WHEN 'all' THEN e.is_lead OR a._credit <> 'lead'
+             ELSE error('scope is lead or all, not ' || coalesce(a._scope, 'NULL')) END
+    AND CASE WHEN a._credit IN ('split', 'full', 'lead') THEN true ELSE error('credit is split, full or lead, not ' || coalesce(a._credit, 'NULL')) END
 ), shared AS ( -- in millionths of a dollar: integers, so no part is lost
   SELECT u.market, u.deal_id, coalesce(b.bank, 'unallocated') AS bank, b.bank IS NULL AS unallocated,
          (u.nominal_usd * 1000000)::HUGEINT AS nominal,
-         CASE credit WHEN 'full' THEN 1 ELSE count(*) OVER unit END AS k, row_number() OVER (unit ORDER BY b.bank) AS place
+         CASE (SELECT _credit FROM _asked) WHEN 'full' THEN 1 ELSE count(*) OVER unit END AS k, row_number() OVER (unit ORDER BY b.bank) AS place
   FROM units u
   LEFT JOIN banks b ON b.market = u.market AND b.deal_id = u.deal_id AND b.tranche IS NOT DISTINCT FROM u.tranche
   WHERE u.nominal_usd <> 0

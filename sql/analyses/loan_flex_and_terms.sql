@@ -31,7 +31,9 @@
 --   GROUP BY 1
 --   ORDER BY 1
 CREATE MACRO main.loan_flex_and_terms(as_of := 'infinity'::TIMESTAMPTZ, oid_years := 4) AS TABLE
-WITH _known AS NOT MATERIALIZED (
+WITH _asked AS (
+  SELECT oid_years AS _oid_years
+), _known AS NOT MATERIALIZED (
   FROM _dealflow.known_versions(as_of)
 ), _deals AS (
   SELECT d.market, d.deal_id, d.priced_date, coalesce(a.canonical, n.name) AS borrower,
@@ -108,7 +110,7 @@ WITH _known AS NOT MATERIALIZED (
          t.margin_mid_bp - l.launch.margin_mid_bp AS margin_flex_bp,
          t.oid_mid - l.launch.oid_mid AS oid_flex,
          CASE WHEN margin_flex_bp IS NOT NULL OR oid_flex IS NOT NULL
-              THEN _dealflow.number(coalesce(margin_flex_bp, 0) - 100 * coalesce(oid_flex, 0) / oid_years) END AS yield_flex_bp,
+              THEN _dealflow.number(coalesce(margin_flex_bp, 0) - 100 * coalesce(oid_flex, 0) / (SELECT _oid_years FROM _asked)) END AS yield_flex_bp,
          CASE WHEN l.launch.volume_currency = t.currency AND l.launch.volume_lo > 0
               THEN t.nominal_amount::DOUBLE / l.launch.volume_lo::DOUBLE END AS size_ratio
   FROM matchable t

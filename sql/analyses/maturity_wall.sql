@@ -23,7 +23,7 @@
 CREATE MACRO main.maturity_wall(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH _lines AS NOT MATERIALIZED (
   FROM _dealflow.bond_lines(as_of)
-), today AS (
+), _today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), _deals AS (
   SELECT market, deal_id, pricing_date, maturity, perpetual, first_call_date, nominal_usd
@@ -53,16 +53,16 @@ WITH _lines AS NOT MATERIALIZED (
 ), due AS (
   SELECT service, market, usd, unconverted,
          CASE WHEN NOT perpetual AND maturity IS NOT NULL THEN 'date'
-              WHEN perpetual AND first_call_date >= today.day THEN 'first call' ELSE 'none' END AS basis,
+              WHEN perpetual AND first_call_date >= _today.day THEN 'first call' ELSE 'none' END AS basis,
          CASE basis WHEN 'date' THEN year(maturity) WHEN 'first call' THEN year(first_call_date) END::INTEGER AS year
-  FROM bonds, today
-  WHERE perpetual OR maturity IS NULL OR maturity >= today.day
+  FROM bonds, _today
+  WHERE perpetual OR maturity IS NULL OR maturity >= _today.day
   UNION ALL
   SELECT 'loan' AS service, market, coalesce(nominal_usd, 0) AS usd, coalesce(nominal_usd, 0) = 0 AS unconverted,
          CASE WHEN maturity_year IS NOT NULL THEN 'date' WHEN tenor_year IS NOT NULL THEN 'tenor' ELSE 'none' END AS basis,
          coalesce(maturity_year, tenor_year)::INTEGER AS year
-  FROM loans, today
-  WHERE coalesce(maturity_year, tenor_year, year(today.day)) >= year(today.day)
+  FROM loans, _today
+  WHERE coalesce(maturity_year, tenor_year, year(_today.day)) >= year(_today.day)
 )
 SELECT year, basis, service, market, count(*) AS lines, sum(usd) AS usd, count(*) FILTER (unconverted) AS unconverted
 FROM due

@@ -18,20 +18,24 @@
 --   SELECT service, market, deals, restated, restated_pct, edits, median_lag_days, left_censored, too_young
 --   FROM restatement_stats(7)
 CREATE MACRO main.restatement_stats(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH _versions AS NOT MATERIALIZED (
+WITH _asked AS (
+  SELECT days::BIGINT AS _days
+), _versions AS NOT MATERIALIZED (
   FROM _dealflow.known_versions(as_of)
 ), _observed AS NOT MATERIALIZED (
   FROM _dealflow.observed(as_of)
 ), _deals AS (
   SELECT v.service, v.market, v.deal_id, v.left_censored,
-         epoch_us(o.known_at) - epoch_us(v.first_known_at) < days::BIGINT * 86400000000 AS too_young
+         epoch_us(o.known_at) - epoch_us(v.first_known_at) < a._days * 86400000000 AS too_young
   FROM _versions v
   JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  CROSS JOIN _asked a
   WHERE v.kind = 'priced' AND v.version = 1
 ), edits AS (
   SELECT service, market, deal_id, count(DISTINCT version) AS edits, min(lag_days) AS first_lag_days
   FROM main.field_change(as_of)
-  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= days::BIGINT
+  CROSS JOIN _asked
+  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= _days
   GROUP BY service, market, deal_id
 )
 SELECT d.service, d.market,
@@ -66,7 +70,9 @@ COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edi
 --   ORDER BY deals_restated DESC, market, table_name, field
 --   LIMIT 20
 CREATE MACRO main.restatement_fields(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH _versions AS NOT MATERIALIZED (
+WITH _asked AS (
+  SELECT days::BIGINT AS _days
+), _versions AS NOT MATERIALIZED (
   FROM _dealflow.known_versions(as_of)
 ), _observed AS NOT MATERIALIZED (
   FROM _dealflow.observed(as_of)
@@ -74,8 +80,9 @@ WITH _versions AS NOT MATERIALIZED (
   SELECT v.service, v.market, v.deal_id
   FROM _versions v
   JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+  CROSS JOIN _asked a
   WHERE v.kind = 'priced' AND v.version = 1 AND NOT v.left_censored
-    AND epoch_us(o.known_at) - epoch_us(v.first_known_at) >= days::BIGINT * 86400000000
+    AND epoch_us(o.known_at) - epoch_us(v.first_known_at) >= a._days * 86400000000
 ), bases AS (
   SELECT service, market, count(*) AS base
   FROM _deals
@@ -84,7 +91,8 @@ WITH _versions AS NOT MATERIALIZED (
   SELECT c.service, c.market, c.table_name, c.field, count(DISTINCT c.deal_id) AS deals_restated
   FROM main.field_change(as_of) c
   JOIN _deals d USING (service, market, deal_id)
-  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= days::BIGINT
+  CROSS JOIN _asked a
+  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= a._days
   GROUP BY c.service, c.market, c.table_name, c.field
 )
 SELECT e.service, e.market, e.table_name, e.field, e.deals_restated, e.deals_restated / b.base AS share

@@ -22,7 +22,7 @@
 --          original_spread_bp, last_tap_spread_bp
 --   FROM tap_family WHERE increases > 0 ORDER BY increases DESC, market, root_deal_id LIMIT 10
 CREATE MACRO main.tap_family(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH today AS (
+WITH _today AS (
   SELECT main.utc_day(main.knowledge_at(as_of)) AS day
 ), _lines AS NOT MATERIALIZED (
   FROM _dealflow.bond_lines(as_of)
@@ -43,14 +43,14 @@ WITH today AS (
 ), lines AS (
   SELECT root_market, root_deal_id, root_known, count(*) FILTER (increase) AS increases,
          max(pricing_date) FILTER (increase) AS last_increase_date,
-         count(*) FILTER (increase AND date_diff('day', pricing_date, today.day) BETWEEN 0 AND 364) AS taps_12m,
+         count(*) FILTER (increase AND date_diff('day', pricing_date, _today.day) BETWEEN 0 AND 364) AS taps_12m,
          sum(nominal_amount) AS line_size, sum(nominal_usd) FILTER (nominal_usd <> 0) AS line_size_usd,
          count(*) FILTER (coalesce(nominal_usd, 0) = 0) AS unconverted,
          min_by({market: market, deal_id: deal_id}, place) AS earliest,
          max_by({total: total_nominal_amount}, place) AS latest,
          max_by({benchmark: benchmark, spread_bp: spread_bp}, place) FILTER (increase) AS tap
   FROM members
-  CROSS JOIN today
+  CROSS JOIN _today
   GROUP BY root_market, root_deal_id, root_known
 )
 SELECT l.root_market AS market, l.root_deal_id, coalesce(a.canonical, n.name) AS borrower,

@@ -25,7 +25,7 @@ func parseBooks(text []byte, siblings Siblings, r *Reading) {
 	}
 	*r, s = Reading{}, scanner{text}
 	v := s.orders(siblings, r)
-	if v == yes && (saysAny(text, severalWords) || r.coversSize(text) || r.Main.isRange() && (saysAny(text, peakWords) || r.tellsStates() && bytes.Contains(text, []byte(" - ")))) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
+	if v == yes && (r.coversSize(text) || r.Main.isRange() && (saysAny(text, peakWords) || r.tellsStates() && bytes.Contains(text, []byte(" - ")))) { // EUR500m 4x covered: the size? EUR2bn - 2.5bn peak: two states?
 		v = ambiguous
 	}
 	if v == yes && s.end() && amountBounds.containAll(&r.Main) && (!r.JLM.Set || amountBounds.contain(r.JLM)) {
@@ -40,9 +40,6 @@ func (r *Reading) tellsStates() bool { return r.IncludesJLM != Unknown || r.Reco
 
 // peakOnly are words of the most that orders were: those that remain are not more.
 var peakOnly = []string{"at peak", "at the peak", "peaked", "peak"}
-
-// severalWords say that orders are of several tranches together, so that none of them has them.
-var severalWords = []string{"combined", "across"}
 
 // peakWords are words of one state of a book, of which no range is.
 var peakWords = []string{"peak", "peaked", "final"}

@@ -485,7 +485,7 @@ func (s *scanner) options(tenor Number, in timeUnit) (sum Number, ok bool) {
 			option, found = ahead.number(decimal)
 			found = found && !whole(2).less(option) // 1yr+6+6: months
 		}
-		if !found || unit == inMonths && in == unnamed || mostOption.less(option) || tenor.less(option) { // 5yr + 7yr, 2yr + 3yr: two tranches
+		if !found || unit == inMonths && in == unnamed || mostOption.less(option) || sum.less(option) && whole(1).less(option) { // 5yr + 7yr, 2yr + 3yr: two tranches
 			return sum, ok
 		}
 		sum, ok = sum.plus(option), true

@@ -117,7 +117,7 @@ func (p *pair) complete(begin []byte) verdict {
 	}
 	isOfBoth := (!p.isWord() || !begins(begin, "minus")) && (!p.isSlash() || !isReduced(p.first.n.abs(), p.second.n))
 	if p.first.worded && !p.second.signed && isOfBoth {
-		p.second.n, p.second.negative, p.second.signed = p.second.n.signed(true), true, true
+		p.second.n, p.second.negative, p.second.signed, p.second.worded = p.second.n.signed(true), true, true, true
 	}
 	return yes
 }
@@ -188,7 +188,7 @@ var talkWidth = Number{decimal128.FromU64(powers[scale] * 5 / 2), true}
 
 // mayBeTranches reports whether two spreads may be of two tranches, or the second is how much the first may vary: +95/+115, +3/-2, +5 - -2, +5/-5.
 func (p *pair) mayBeTranches() bool {
-	if p.as != decimal {
+	if p.as != decimal || p.second.worded { // minus 10/25
 		return false
 	}
 	aroundZero := p.second.negative && !p.first.negative

@@ -49,8 +49,9 @@ func (s *scanner) spread(currency []byte, r *Reading) verdict {
 	}
 	r.Reference = ahead.reference(&over)
 	dash := r.Reference != nil && begins(ahead.rest, " - ")
+	worded := begins(ahead.rest, " minus") || begins(ahead.rest, " neg")
 	v := ahead.over(over.kind, &r.Main)
-	if v == yes && (dash || !mostBelow.less(r.Main.Lo)) { // T 4.125% 11/15/35 - 88, T - 95: a dash or a minus?
+	if v == yes && (dash || r.Main.Point.Set && !worded && !mostBelow.less(r.Main.Point)) { // T 4.125% 11/15/35 - 88, T - 95: a dash or a minus?
 		v = ambiguous
 	}
 	if v == yes {

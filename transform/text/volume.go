@@ -119,7 +119,16 @@ func (s *scanner) volume(siblings Siblings, r *Reading) verdict {
 // addsWord reports whether a plus between spaces and a word are next. What is added to the size has no number: EUR500m + FRN.
 func (s *scanner) addsWord() bool {
 	next := *s
-	return next.has(" + ") && !next.end() && isLetter(next.rest[0]) && !next.oneOf(leastAfter...)
+	spaced := next.char(' ')
+	if !next.char('+') || next.char(' ') && !spaced || next.end() || !isLetter(next.rest[0]) {
+		return false
+	}
+	for _, words := range [][]string{leastAfter, expectedWords, benchmarkWords, equivalentWords, {"area", "a"}} {
+		if next.oneOf(words...) {
+			return false
+		}
+	}
+	return true
 }
 
 // resized skips a word that the size has changed, and sets found.

@@ -94,7 +94,10 @@ func (s *scanner) yieldText(r *Reading) verdict {
 }
 
 // hasRates reports whether a text has two rates. After a final stage they may be the coupon and the yield: priced 7.125% / 7.25%.
-func hasRates(text []byte) bool { return bytes.Count(text, []byte("%")) > 1 }
+func hasRates(text []byte) bool {
+	before, _, _ := bytes.Cut(text, []byte("(")) // 7.25-7.5% (8% PIK)
+	return bytes.Count(before, []byte("%")) > 1
+}
 
 // tenorOf skips the life to which a yield is computed, before its word: 3yr yield.
 func (s *scanner) tenorOf() bool {
