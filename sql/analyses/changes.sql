@@ -18,7 +18,7 @@ WITH found AS (
   FROM (FROM _dealflow._version WHERE _valid_from > "from"::TIMESTAMPTZ AND _valid_from <= "to"::TIMESTAMPTZ)
 ), _changes AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change)
+  FROM (FROM _dealflow._field_change
         WHERE _known_at > "from"::TIMESTAMPTZ AND _known_at <= "to"::TIMESTAMPTZ AND _table_name IS NOT NULL)
 ), field_lists AS (
   SELECT c.service, c.market, c.kind, c.deal_id, c.version,

@@ -4,25 +4,25 @@ WITH RECURSIVE _asked AS (
   SELECT of_service AS _service, of_market AS _market, of_kind AS _kind, of_deal_id::BIGINT AS _deal_id
 ), _bonds AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_priced_deals) WHERE of_service = 'bond' AND _market = of_market)
+  FROM (FROM _dealflow._history_bond_priced_deals WHERE of_service = 'bond' AND _market = of_market)
 ), _loans AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_priced_deals) WHERE of_service = 'loan' AND _market = of_market)
+  FROM (FROM _dealflow._history_loan_priced_deals WHERE of_service = 'loan' AND _market = of_market)
 ), _tranches AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_priced_tranches) WHERE of_service = 'loan' AND _market = of_market)
+  FROM (FROM _dealflow._history_loan_priced_tranches WHERE of_service = 'loan' AND _market = of_market)
 ), _expected_bonds AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_expected_deals) WHERE of_service = 'bond' AND _market = of_market)
+  FROM (FROM _dealflow._history_bond_expected_deals WHERE of_service = 'bond' AND _market = of_market)
 ), _expected_loans AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_expected_deals) WHERE of_service = 'loan' AND _market = of_market)
+  FROM (FROM _dealflow._history_loan_expected_deals WHERE of_service = 'loan' AND _market = of_market)
 ), _talk AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_priced_price_evolution) WHERE of_service = 'bond' AND _market = of_market)
+  FROM (FROM _dealflow._history_bond_priced_price_evolution WHERE of_service = 'bond' AND _market = of_market)
 ), _changes AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change) WHERE _service = of_service AND _market = of_market)
+  FROM (FROM _dealflow._field_change WHERE _service = of_service AND _market = of_market)
 ), known AS (
   SELECT _kind AS kind, _deal_id AS deal_id, _version AS version, _change AS change, _reason AS reason, _valid_from AS valid_from
   FROM (FROM _dealflow._version WHERE _service = of_service AND _market = of_market AND _valid_from <= as_of::TIMESTAMPTZ)

@@ -27,7 +27,7 @@
 CREATE MACRO main.field_change(as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH _changes AS NOT MATERIALIZED (
   SELECT COLUMNS('_(.+)') AS '\1'
-  FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change) WHERE _known_at <= as_of::TIMESTAMPTZ)
+  FROM (FROM _dealflow._field_change WHERE _known_at <= as_of::TIMESTAMPTZ)
 )
 SELECT c.service, c.market, c.kind, c.deal_id, c.version, c.known_at,
        CASE WHEN NOT v.left_censored THEN (epoch_us(c.known_at) - epoch_us(v.first_known_at)) / 86400e6 END AS lag_days,

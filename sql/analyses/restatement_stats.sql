@@ -1,3 +1,29 @@
+-- The priced deals that were known at as_of. too_young: they had not been known for that number of days when their feed was last observed.
+CREATE MACRO _dealflow.restatement_base(days, as_of) AS TABLE
+WITH _asked AS (
+  SELECT days::BIGINT AS _days
+), _versions AS NOT MATERIALIZED (
+  FROM _dealflow.known_versions(as_of)
+), _observed AS NOT MATERIALIZED (
+  FROM _dealflow.observed(as_of)
+)
+SELECT v.service, v.market, v.deal_id, v.left_censored,
+       epoch_us(o.known_at) - epoch_us(v.first_known_at) < a._days * 86400000000 AS too_young
+FROM _versions v
+JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
+CROSS JOIN _asked a
+WHERE v.kind = 'priced' AND v.version = 1;
+
+-- The edits of priced deals within that number of days of becoming known.
+CREATE MACRO _dealflow.early_edits(days, as_of) AS TABLE
+WITH _asked AS (
+  SELECT days::BIGINT AS _days
+)
+SELECT c.*
+FROM main.field_change(as_of) c
+CROSS JOIN _asked a
+WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= a._days;
+
 -- restatement_stats: How often priced deals are edited within a number of days of becoming known, by market.
 -- after: field_change
 -- as of: restatement_stats(1, {as_of})
@@ -18,24 +44,11 @@
 --   SELECT service, market, deals, restated, restated_pct, edits, median_lag_days, left_censored, too_young
 --   FROM restatement_stats(7)
 CREATE MACRO main.restatement_stats(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH _asked AS (
-  SELECT days::BIGINT AS _days
-), _versions AS NOT MATERIALIZED (
-  FROM _dealflow.known_versions(as_of)
-), _observed AS NOT MATERIALIZED (
-  FROM _dealflow.observed(as_of)
-), _deals AS (
-  SELECT v.service, v.market, v.deal_id, v.left_censored,
-         epoch_us(o.known_at) - epoch_us(v.first_known_at) < a._days * 86400000000 AS too_young
-  FROM _versions v
-  JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
-  CROSS JOIN _asked a
-  WHERE v.kind = 'priced' AND v.version = 1
+WITH _deals AS (
+  FROM _dealflow.restatement_base(days, as_of)
 ), edits AS (
   SELECT service, market, deal_id, count(DISTINCT version) AS edits, min(lag_days) AS first_lag_days
-  FROM main.field_change(as_of)
-  CROSS JOIN _asked
-  WHERE kind = 'priced' AND change_kind = 'edit' AND lag_days <= _days
+  FROM _dealflow.early_edits(days, as_of)
   GROUP BY service, market, deal_id
 )
 SELECT d.service, d.market,
@@ -70,29 +83,16 @@ COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edi
 --   ORDER BY deals_restated DESC, market, table_name, field
 --   LIMIT 20
 CREATE MACRO main.restatement_fields(days, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
-WITH _asked AS (
-  SELECT days::BIGINT AS _days
-), _versions AS NOT MATERIALIZED (
-  FROM _dealflow.known_versions(as_of)
-), _observed AS NOT MATERIALIZED (
-  FROM _dealflow.observed(as_of)
-), _deals AS (
-  SELECT v.service, v.market, v.deal_id
-  FROM _versions v
-  JOIN _observed o ON o.service = v.service AND o.market = v.market AND o.kind = v.kind
-  CROSS JOIN _asked a
-  WHERE v.kind = 'priced' AND v.version = 1 AND NOT v.left_censored
-    AND epoch_us(o.known_at) - epoch_us(v.first_known_at) >= a._days * 86400000000
+WITH _deals AS (
+  FROM _dealflow.restatement_base(days, as_of) WHERE NOT left_censored AND NOT too_young
 ), bases AS (
   SELECT service, market, count(*) AS base
   FROM _deals
   GROUP BY service, market
 ), edited AS (
   SELECT c.service, c.market, c.table_name, c.field, count(DISTINCT c.deal_id) AS deals_restated
-  FROM main.field_change(as_of) c
+  FROM _dealflow.early_edits(days, as_of) c
   JOIN _deals d USING (service, market, deal_id)
-  CROSS JOIN _asked a
-  WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= a._days
   GROUP BY c.service, c.market, c.table_name, c.field
 )
 SELECT e.service, e.market, e.table_name, e.field, e.deals_restated, e.deals_restated / b.base AS share

@@ -3,28 +3,28 @@ CREATE MACRO _dealflow.values_of(of_service, of_market, of_kind, of_deal_ids) AS
 SELECT deal_id, version, field, value
 FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VARCHAR
       FROM (SELECT COLUMNS('_(.+)') AS '\1'
-            FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_priced_deals)
+            FROM (FROM _dealflow._history_bond_priced_deals
                   WHERE of_service = 'bond' AND of_kind = 'priced' AND _market = of_market AND _deal_id IN (SELECT unnest(of_deal_ids)))))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
 SELECT deal_id, version, field, value
 FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market, file_year))::VARCHAR
       FROM (SELECT COLUMNS('_(.+)') AS '\1'
-            FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_bond_expected_deals)
+            FROM (FROM _dealflow._history_bond_expected_deals
                   WHERE of_service = 'bond' AND of_kind = 'expected' AND _market = of_market AND _deal_id IN (SELECT unnest(of_deal_ids)))))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
 SELECT deal_id, version, field, value
 FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market))::VARCHAR
       FROM (SELECT COLUMNS('_(.+)') AS '\1'
-            FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_priced_deals)
+            FROM (FROM _dealflow._history_loan_priced_deals
                   WHERE of_service = 'loan' AND of_kind = 'priced' AND _market = of_market AND _deal_id IN (SELECT unnest(of_deal_ids)))))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)))
 UNION ALL
 SELECT deal_id, version, field, value
 FROM (SELECT deal_id, version, COLUMNS(* EXCLUDE (deal_id, version, market, file_year))::VARCHAR
       FROM (SELECT COLUMNS('_(.+)') AS '\1'
-            FROM (FROM (SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_loan_expected_deals)
+            FROM (FROM _dealflow._history_loan_expected_deals
                   WHERE of_service = 'loan' AND of_kind = 'expected' AND _market = of_market AND _deal_id IN (SELECT unnest(of_deal_ids)))))
 UNPIVOT INCLUDE NULLS (value FOR field IN (* EXCLUDE (deal_id, version)));
 

@@ -1,7 +1,7 @@
 {{if .IsByYear}}-- The versions in the files that can have some that were current at t, with since at any instant from since to t; and others of these files.
 CREATE MACRO _dealflow.{{.Name}}_listed(t, since := NULL) AS TABLE
 SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident (printf "_%s" .Name)}} AS {{ident .Name}}{{end}}
-FROM (FROM (SELECT file_year AS _file_year, {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident .Name}} AS {{ident (printf "_%s" .Name)}}{{end}} FROM _dealflow.history_{{.Name}})
+FROM (FROM _dealflow._history_{{.Name}}
       WHERE _dealflow.may_be_listed({{lit (printf "%s" .Service)}}, _file_year, least(since::TIMESTAMPTZ, t::TIMESTAMPTZ), t));
 
 {{end}}-- {{.Name}} as it was known at the instant t (TIMESTAMPTZ); with since also the versions that were current at any instant from since on.

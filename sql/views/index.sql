@@ -110,6 +110,7 @@ CREATE TABLE _dealflow.tranche_known (
 CREATE TABLE _dealflow.field_change (
   service VARCHAR, market VARCHAR, kind VARCHAR, deal_id BIGINT, version INTEGER, known_at TIMESTAMPTZ,
   table_name VARCHAR, row_key VARCHAR, field VARCHAR, change VARCHAR, was VARCHAR, "is" VARCHAR, change_kind VARCHAR);
+CREATE VIEW _dealflow._field_change AS SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.field_change;
 CREATE TABLE _dealflow.field_seen (
   service VARCHAR, market VARCHAR, kind VARCHAR, table_name VARCHAR, field VARCHAR, first_known_at TIMESTAMPTZ);
 

@@ -1,5 +1,6 @@
 -- {{.Name}}: {{.Doc}}
 CREATE VIEW _dealflow.history_{{.Name}} AS FROM {{.History}};
+CREATE VIEW _dealflow._history_{{.Name}} AS SELECT COLUMNS('(.+)') AS '_\1' FROM _dealflow.history_{{.Name}};
 CREATE VIEW _dealflow.snapshots_{{.Name}} AS FROM {{.Snapshots}};
 {{- if .Older}}
 -- The rows of history in files of schema versions that lack the status of a text.

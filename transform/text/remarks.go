@@ -444,10 +444,9 @@ func (s *scanner) anotherNext(before []byte) bool {
 		return false
 	}
 	var is figure
-	if named := next; !named.end() { // LTV 45% gross 5x
-		if named.figures(&is); is != (figure{}) && named.char(' ') && !named.end() && isDigit(named.rest[0]) {
-			next = named
-		}
+	named := next
+	if named.figures(&is); is != (figure{}) && named.char(' ') && !named.end() && isDigit(named.rest[0]) { // LTV 45% gross 5x
+		next = named
 	}
 	currency, _ := next.currency(nil)
 	if next.end() || !isDigit(next.rest[0]) || currency != nil {
@@ -495,7 +494,7 @@ func (s *scanner) resizedAlone(currency []byte) bool {
 	return ahead.oneOf("upsized to", "upsized from", "upsized by", "downsized to", "downsized from", "downsized by") && ahead.anySize(currency) && s.skipTo(ahead)
 }
 
-// settlementAlone skips the day of the settlement, in business days after the trade: settle T+5, (T+3 settlement).
+// settlementAlone skips how many business days after the trade the settlement is: settle T+5, (T+3 settlement).
 func (s *scanner) settlementAlone() bool {
 	ahead := *s
 	before := ahead.oneOf("settlement", "settles", "settle", "settling") && ahead.char(' ')

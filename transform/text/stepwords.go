@@ -46,17 +46,21 @@ func rankOf(text []byte) int {
 	return 0
 }
 
+// lastWord returns the last word of a text, to the end.
+func lastWord(text []byte) scanner {
+	text = trimmed(text)
+	return scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+}
+
 // endsWithMove reports whether the last word of a text compares with what follows it: 15bp inside IPT is a move.
 func endsWithMove(text []byte) bool {
-	text = trimmed(text)
-	word := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	word := lastWord(text)
 	return word.oneOf("inside", "outside", "through", "thru", "from", "vs", "vs.", "versus", "to", "than", "off", "of", "over", "below", "above", "tighter", "wider")
 }
 
 // endsWithAt reports whether the last word of a text is at: the stage after it is that of the number before it.
 func endsWithAt(text []byte) bool {
-	text = trimmed(text)
-	word := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	word := lastWord(text)
 	return word.oneOf("at", "@")
 }
 
@@ -186,8 +190,7 @@ func joint(text []byte, named bool) (at, next int) {
 
 // endsWithTerm reports whether the last word of a text is a term of a loan, of which the number after it is: E+400, ratchet down to E+325.
 func endsWithTerm(text []byte) bool {
-	text = trimmed(text)
-	word := scanner{text[bytes.LastIndexByte(text, ' ')+1:]}
+	word := lastWord(text)
 	return word.oneOf(termWords...) && word.end()
 }
 
