@@ -6,7 +6,7 @@
 // says so of a year by when versions of its runs were listed (sql/views/index.sql). Each commit writes it again.
 //
 // Takes: a catalog with its versions and runs.
-// Gives: the macro, and the column of the views to compare with it.
+// Gives: the macros, and the column of the views to compare with them.
 // Keeps: a file of a year of which nothing is known is opened, and all are if the run of a version is not known.
 // Fails: with DuckDB's message.
 // May change here: the unit of time. The paths have no other.
@@ -17,7 +17,6 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,19 +49,23 @@ type year struct {
 	first, last string
 }
 
-// Write writes the macro into the catalog's own schema. query returns the years of each service, in order.
+// Write writes the macros into the catalog's own schema. query returns the years of each service, in order.
 func Write(ctx context.Context, conn *stdsql.Conn, ownSchema, query string) error {
 	years, sure, err := read(ctx, conn, query)
 	if err != nil {
 		return err
 	}
-	body := "true"
-	if sure {
-		body = condition(years)
+	for _, service := range api.Services() {
+		body := "true"
+		if sure && len(years[service]) > 0 {
+			body = condition(years[service])
+		}
+		name := quote.Name(ownSchema) + "." + quote.Name(ownschema.Name("_dealflow."+string(service)+"_may_be_listed"))
+		if _, err := conn.ExecContext(ctx, "CREATE OR REPLACE MACRO "+name+"(file_year, \"from\", \"to\") AS "+body); err != nil {
+			return err
+		}
 	}
-	name := quote.Name(ownSchema) + "." + quote.Name(ownschema.Name("_dealflow.may_be_listed"))
-	_, err = conn.ExecContext(ctx, "CREATE OR REPLACE MACRO "+name+"(of_service, file_year, \"from\", \"to\") AS "+body)
-	return err
+	return nil
 }
 
 // read returns false if the run of a version is not known, or there is no version.
@@ -86,25 +89,21 @@ func read(ctx context.Context, conn *stdsql.Conn, query string) (years map[api.S
 	return years, sure && len(years) > 0, rows.Err()
 }
 
-// condition returns the body of the macro: whether the year is not one of the service's, or between the first one whose last instant is not before
-// "from" and the last one whose first instant is not after "to". The place that an instant would have in a sorted list says which these are.
+// condition returns the body of the macro of a service: whether the year is not one of these, or between the first one whose last instant is not
+// before "from" and the last one whose first instant is not after "to". The place that an instant would have in a sorted list says which these are.
 // DuckDB takes long to plan an expression of many parts, so each list is one text.
-func condition(years map[api.Service][]year) string {
+func condition(years []year) string {
 	list := func(parts []string, typ string) string {
 		return quote.Text("["+strings.Join(parts, ", ")+"]") + "::" + typ + "[]"
 	}
-	var cases strings.Builder
-	for _, service := range slices.Sorted(maps.Keys(years)) {
-		var began, firsts, lasts []string
-		for _, y := range years[service] {
-			began, firsts, lasts = append(began, strconv.FormatInt(y.began, 10)), append(firsts, y.first), append(lasts, y.last)
-		}
-		fmt.Fprintf(&cases, ` WHEN %s THEN NOT list_contains(%s, file_year) OR file_year BETWEEN
-  (%s)[list_position(list_sort(list_append(%s, "from"::TIMESTAMPTZ)), "from"::TIMESTAMPTZ)] AND
-  (%s)[%d - list_position(list_reverse_sort(list_append(%s, "to"::TIMESTAMPTZ)), "to"::TIMESTAMPTZ)]`,
-			quote.Text(string(service)), list(began, "BIGINT"),
-			list(append(slices.Clone(began), "99999"), "BIGINT"), list(lasts, "TIMESTAMPTZ"),
-			list(append([]string{"0"}, began...), "BIGINT"), len(began)+2, list(firsts, "TIMESTAMPTZ"))
+	var began, firsts, lasts []string
+	for _, y := range years {
+		began, firsts, lasts = append(began, strconv.FormatInt(y.began, 10)), append(firsts, y.first), append(lasts, y.last)
 	}
-	return "coalesce(CASE of_service" + cases.String() + " END, true)"
+	return fmt.Sprintf(`coalesce(NOT list_contains(%s, file_year) OR file_year BETWEEN
+  (%s)[list_position(list_sort(list_append(%s, "from"::TIMESTAMPTZ)), "from"::TIMESTAMPTZ)] AND
+  (%s)[%d - list_position(list_reverse_sort(list_append(%s, "to"::TIMESTAMPTZ)), "to"::TIMESTAMPTZ)], true)`,
+		list(began, "BIGINT"),
+		list(append(slices.Clone(began), "99999"), "BIGINT"), list(lasts, "TIMESTAMPTZ"),
+		list(append([]string{"0"}, began...), "BIGINT"), len(began)+2, list(firsts, "TIMESTAMPTZ"))
 }

@@ -2,7 +2,7 @@
 CREATE MACRO _dealflow.{{.Name}}_listed(t, since := NULL) AS TABLE
 SELECT {{range $i, $c := .Columns}}{{if $i}}, {{end}}{{ident (printf "_%s" .Name)}} AS {{ident .Name}}{{end}}
 FROM (FROM _dealflow._history_{{.Name}}
-      WHERE _dealflow.may_be_listed({{lit (printf "%s" .Service)}}, _file_year, least(since::TIMESTAMPTZ, t::TIMESTAMPTZ), t));
+      WHERE _dealflow.{{.Service}}_may_be_listed(_file_year, least(since::TIMESTAMPTZ, t::TIMESTAMPTZ), t));
 
 {{end}}-- {{.Name}} as it was known at the instant t (TIMESTAMPTZ); with since also the versions that were current at any instant from since on.
 CREATE MACRO main.{{.Name}}_as_of(t, since := NULL) AS TABLE

@@ -92,8 +92,9 @@ FROM (FROM _dealflow._version
       WHERE _valid_from > "from"::TIMESTAMPTZ AND _valid_from <= "to"::TIMESTAMPTZ AND (_valid_to IS NULL OR _valid_to > "to"::TIMESTAMPTZ));
 
 -- Whether a file of expected deals can have versions that were current between two instants; file_year is the year in which its run began.
--- Each commit writes it again, with constants (package byyear): DuckDB computes it when it plans a query, and opens no other file.
-CREATE MACRO _dealflow.may_be_listed(of_service, file_year, "from", "to") AS true;
+-- Each commit writes them again, with constants (package byyear): DuckDB computes them when it plans a query, and opens no other file.
+CREATE MACRO _dealflow.bond_may_be_listed(file_year, "from", "to") AS true;
+CREATE MACRO _dealflow.loan_may_be_listed(file_year, "from", "to") AS true;
 
 -- The identity of each tranche of an expected deal: tranche_uid is the same from version to version. Tranches are matched
 -- by pricedDeal link, else figi, name and currency, name, (normal name, currency), position. Only earlier versions are used.
