@@ -12,7 +12,7 @@
 --     not known.
 --   - live: none of these.
 --   - conversion_pct: 100 × priced_within ÷ tranches. Weekdays are Monday to Friday; d itself does not count.
--- Parameters: d: the day (DATE). n: number of weekdays. as_of: only what was known at that instant (default: all).
+-- Parameters: d: the day (DATE). n: number of weekdays, whole and not negative. as_of: only what was known at that instant (default: all).
 -- Units: conversion_pct in percent.
 -- Caveats: While window_complete is false, tranches may still price within the window. Holidays count as weekdays.
 --   The instant that counts is when the pricing became known, not when it happened. A tranche that priced and left
@@ -20,18 +20,21 @@
 --   numbers add up to tranches. A market without such tranches has no row.
 -- Example: Of the tranches to come a week before the newest observation, how many priced within three weekdays?
 --   SELECT service, market, tranches, priced_within, priced_later, pulled, unknown, live, conversion_pct, window_complete
---   FROM pipeline_conversion((SELECT max(known_at)::DATE - 7 FROM runs), 3)
+--   FROM pipeline_conversion((SELECT utc_day(max(known_at)) - 7 FROM runs), 3)
 CREATE MACRO main.pipeline_conversion(d, n, as_of := 'infinity'::TIMESTAMPTZ) AS TABLE
 WITH _observed AS NOT MATERIALIZED (
   FROM _dealflow.observed(as_of)
+), _asked AS (
+  SELECT _dealflow.days_asked('n', n) AS _days
 ), clock AS (
   -- Weekdays are counted from the Monday of d's week. Saturday and Sunday count as Friday.
   SELECT CASE WHEN d IS NOT NULL
               THEN least(((d::DATE + 1)::TIMESTAMP AT TIME ZONE 'UTC') - INTERVAL 1 MICROSECOND, as_of::TIMESTAMPTZ) END AS beginning,
          as_of::TIMESTAMPTZ AS ending,
          greatest(d::DATE, d::DATE - (isodow(d::DATE) - 1)::INTEGER
-           + ((least(isodow(d::DATE), 5) - 1 + n) // 5 * 7 + (least(isodow(d::DATE), 5) - 1 + n) % 5)::INTEGER) AS deadline,
+           + ((least(isodow(d::DATE), 5) - 1 + _days) // 5 * 7 + (least(isodow(d::DATE), 5) - 1 + _days) % 5)::INTEGER) AS deadline,
          4 * 86400000000 AS longest_gap_us
+  FROM _asked
 ), listed AS (
   SELECT v.service, v.market, v.deal_id, v.version
   FROM _dealflow.version_index v

@@ -1,7 +1,7 @@
 -- The priced deals that were known at as_of. too_young: they had not been known for that number of days when their feed was last observed.
 CREATE MACRO _dealflow.restatement_base(days, as_of) AS TABLE
 WITH _asked AS (
-  SELECT days::BIGINT AS _days
+  SELECT _dealflow.days_asked('days', days) AS _days
 ), _versions AS NOT MATERIALIZED (
   FROM _dealflow.known_versions(as_of)
 ), _observed AS NOT MATERIALIZED (
@@ -17,7 +17,7 @@ WHERE v.kind = 'priced' AND v.version = 1;
 -- The edits of priced deals within that number of days of becoming known.
 CREATE MACRO _dealflow.early_edits(days, as_of) AS TABLE
 WITH _asked AS (
-  SELECT days::BIGINT AS _days
+  SELECT _dealflow.days_asked('days', days) AS _days
 )
 SELECT c.*
 FROM main.field_change(as_of) c
@@ -34,7 +34,7 @@ WHERE c.kind = 'priced' AND c.change_kind = 'edit' AND c.lag_days <= a._days;
 --   - restated: deals with a field_change of kind 'edit' whose lag is at most that number of days.
 --   - edits: versions with such changes.
 --   - A deal counts whether it is current or has been removed.
--- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
+-- Parameters: days: the window's length, whole and not negative. as_of: only what was known at that instant (default: all).
 -- Units: restated_pct in percent of deals; median_lag_days in days of 24 hours, over the restated deals' first
 --   edits.
 -- Caveats: Deals of their feed's first commit (left_censored) and deals known for less than the window (too_young)
@@ -72,7 +72,7 @@ COMMENT ON MACRO TABLE main.restatement_stats IS 'How often priced deals are edi
 --   - deals_restated: deals of the base in which the field was edited. If field is NULL: in which a row of the table
 --     was added or removed.
 --   - share: deals_restated ÷ all deals of the base.
--- Parameters: days: the window's length. as_of: only what was known at that instant (default: all).
+-- Parameters: days: the window's length, whole and not negative. as_of: only what was known at that instant (default: all).
 -- Units: share from 0 to 1.
 -- Caveats: A deal counts for each of its fields, so shares do not add up to 1. A field that was never edited has
 --   no row.
