@@ -55,7 +55,9 @@ func New(cfg Config) (*Client, error) {
 		tallies: map[api.Feed]*tally{}, sizeless: map[api.Feed]bool{}, missing: missingForms{},
 	}
 	c.tokens = newTokens(c.job(api.Feed{}, "token").requestToken)
-	c.addSecret(cfg.ClientSecret.Reveal())
+	for _, spelling := range cfg.ClientSecret.Spellings() {
+		c.addSecret(spelling)
+	}
 	c.addSecret(cfg.basic())
 	return c, nil
 }

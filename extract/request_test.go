@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -411,6 +413,25 @@ func TestNoSecretIsEverShown(t *testing.T) {
 	noCanary(t, log.String(), cfg)
 	if text := log.String(); !strings.Contains(text, "[redacted]") || !strings.Contains(text, "feed=bond/ig/priced") {
 		t.Errorf("logged: %s", text)
+	}
+}
+
+// TestEchoedSecret has a server that sends the credentials back as they were encoded.
+func TestEchoedSecret(t *testing.T) {
+	const secret = "S3cr3t&t+ /x"
+	for _, encoding := range []AuthEncoding{AuthRaw, AuthRFC6749} {
+		m := newMarket().fill(bondPriced, 3, time.Minute)
+		m.instead = func(w http.ResponseWriter, r *http.Request) bool {
+			basic, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.Header.Get("Authorization"), "Basic "))
+			fail(w, http.StatusUnauthorized, fmt.Sprintf("no client %s, nor %s or %s", basic, url.QueryEscape(secret), url.PathEscape(secret)))
+			return true
+		}
+		cfg := m.config()
+		cfg.ClientSecret, cfg.AuthEncoding = api.NewSecret(secret), encoding
+		_, err := newClient(t, cfg).Snapshot(t.Context(), bondPriced, newSpool(t, bondPriced))
+		if err == nil || strings.Contains(err.Error(), "S3cr3t") || strings.Count(err.Error(), "[redacted]") != 3 {
+			t.Errorf("%s: got %v, want [redacted] three times", encoding, err)
+		}
 	}
 }
 

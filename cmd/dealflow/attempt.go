@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/google/uuid"
@@ -117,7 +118,7 @@ func (a *app) lakeIdentity(s store.Store) string {
 // lock.
 func (a *app) secrets() (values []string) {
 	for _, name := range append(secretVariables(), "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN") {
-		if value := a.getenv(name); value != "" {
+		if value := strings.TrimRight(a.getenv(name), "\r\n"); value != "" {
 			values = append(values, value)
 		}
 	}
@@ -129,8 +130,10 @@ func (at *attempt) hide(who account) {
 	if who.secret.IsZero() {
 		return
 	}
-	secret := who.secret.Reveal()
-	at.hidden = append(at.hidden, secret, base64.StdEncoding.EncodeToString([]byte(who.id+":"+secret)))
+	at.hidden = append(at.hidden, who.secret.Spellings()...)
+	for _, encode := range []func(string) string{func(text string) string { return text }, url.QueryEscape} { // both values of --auth-encoding
+		at.hidden = append(at.hidden, base64.StdEncoding.EncodeToString([]byte(encode(who.id)+":"+encode(who.secret.Reveal()))))
+	}
 	if at.record != nil {
 		at.record.Hide(at.hidden...)
 	}

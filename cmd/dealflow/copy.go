@@ -39,6 +39,9 @@ To restore, copy the other way, into an empty folder or prefix.`,
 			if cmd.Flags().Changed("until") && until < 1 {
 				return usagef("--until %d: want the number of a commit, from 1 on; without --until copy takes all", until)
 			}
+			if cmd.Flag(lakeSetting.Name).Changed {
+				return usagef("--lake: copy goes from its first argument to its second; leave --lake out")
+			}
 			return runCopy(cmd.Context(), a, args[0], args[1], until)
 		},
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,10 +28,10 @@ import (
 // written, not on the night of its command. Their errors show no value of a secret flag.
 var flagChecks = map[string]func(text string) error{
 	"lake": checkFolder, "work-dir": checkWorkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
-	"metrics-file": checkPrintable,
-	"feeds":        parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
+	"metrics-file": checkPath, "query out": checkPath, "report out": checkPath,
+	"feeds": parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
-	"on-success": notify.Check, "on-failure": notify.Check, "openlineage": notify.Check,
+	"on-success": notify.Check, "on-failure": notify.Check, "openlineage": checkEvents,
 
 	"snapshot-date": checkDay, "drop-day": checkDay, "files day": checkDay,
 	"now": checkInstant, "as-of": checkInstant, "start": checkInstant,
@@ -40,7 +42,7 @@ var flagChecks = map[string]func(text string) error{
 	"watch jitter": between(0, time.Hour), "watch command-limit": between(time.Minute, 0), "watch sync-every": checkSyncEvery,
 
 	"watch run-at": parsed(schedule.ParseTimeOfDay), "watch maintain-at": orNone(parsed(schedule.ParseTimeOfWeek)), "watch maintenance": checkMaintenance,
-	"watch listen": orNone(checkAddress), "serve listen": checkAddress,
+	"watch listen": orNone(checkAddress), "serve listen": checkAddress, "ui listen": checkAddressOrSocket,
 	"serve quirks": parsed(sim.ParseQuirks), "serve faults": parsed(func(text string) (serve.Faults, error) { return serve.ParseFaults(0, text) }),
 }
 
@@ -56,6 +58,52 @@ func parsed[T any](parse func(string) (T, error)) func(string) error {
 func checkFolder(text string) error {
 	if err := dirstore.CheckPath(text); err != nil {
 		return fmt.Errorf("%q: %w", shownAddress(strings.Trim(text, " '\"")), err)
+	}
+	return checkWritten(text)
+}
+
+// unreplaced matches what a shell, systemd or a template replaces where it is asked to: $HOME, ${LAKE}, %S.
+var unreplaced = regexp.MustCompile(`\$[{A-Za-z_]|^%[A-Za-z](/|$)`)
+
+// unseen is a character at the end of a path that nobody sees: a no-break space, a byte order mark.
+func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+
+// checkWritten refuses a path that is a folder of another name than its writer meant. An address of S3 may be one, too.
+func checkWritten(text string) error {
+	switch shown := shownAddress(text); {
+	case text == "~" || strings.HasPrefix(text, "~/"):
+		return fmt.Errorf("%q: only a shell knows ~: write the whole path", shown)
+	case unreplaced.MatchString(text):
+		return fmt.Errorf("%q: nothing replaces variables here: write the whole path, or have a shell replace them", shown)
+	case strings.TrimFunc(text, unseen) != text:
+		return fmt.Errorf("%q: want a path without a character around it that cannot be seen", shown)
+	}
+	return nil
+}
+
+// checkPath checks the path of a file.
+func checkPath(text string) error {
+	switch {
+	case strings.Trim(text, " '\"") != text:
+		return fmt.Errorf("%q: want a path without quotes or blanks around it", text)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return fmt.Errorf("%q: want a path without control characters, such as a newline", text)
+	}
+	return checkWritten(text)
+}
+
+// hostPort matches the address of a server without its scheme.
+var hostPort = regexp.MustCompile(`^[A-Za-z0-9.-]+:[0-9]+(/|$)`)
+
+// checkEvents checks where events of OpenLineage go. Its errors do not show the text, which may have a token.
+func checkEvents(text string) error {
+	switch {
+	case notify.IsURL(text) || notify.Check(text) != nil:
+		return notify.Check(text)
+	case hostPort.MatchString(text):
+		return errors.New("is it a server? Want a URL such as http://host:5000, or the path of a file")
+	case strings.Trim(text, " '\"") != text, strings.ContainsFunc(text, unicode.IsControl), checkWritten(text) != nil:
+		return errors.New("want a URL, or the whole path of a file as it is, without quotes, blanks around it, ~ and variables")
 	}
 	return nil
 }
@@ -155,16 +203,20 @@ func checkReadData(text string) error {
 	return err
 }
 
-func checkAddress(text string) error {
-	if _, _, err := net.SplitHostPort(text); err != nil {
-		return fmt.Errorf("%q: want an address such as 127.0.0.1:8900", text)
+func checkAddressOrSocket(text string) error {
+	if strings.HasPrefix(text, "unix:") {
+		return nil
 	}
-	return nil
+	return checkAddress(text)
 }
 
-func checkPrintable(text string) error {
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		return fmt.Errorf("%q: want a path without control characters, such as a newline", text)
+func checkAddress(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return fmt.Errorf("%q: want an address such as 127.0.0.1:8900", text)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q: want a port from 0 to 65535, such as in 127.0.0.1:8900", text)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,10 +58,19 @@ var errEmpty = errors.New("is empty: give it a value, or leave it out")
 // errTwice refuses two values of a flag that has one. It shows none: the flag's value may be secret.
 var errTwice = errors.New("is given twice, with two values: give it once")
 
-// Set implements pflag.Value. Its errors are errEmpty, errTwice, or begin with the text that was refused.
+// errNextFlag refuses --lake $LAKE --require-lake where LAKE is not set: the next flag would be the value. It shows none, which may be secret.
+var errNextFlag = errors.New("has a flag as its value: is a variable before that empty? Give the value in quotes, such as \"$LAKE\", or as ./--name")
+
+// flagLike matches the flags of the program.
+var flagLike = regexp.MustCompile(`^(--[a-z]|-[a-z]$)`)
+
+// Set implements pflag.Value. Its errors are errEmpty, errTwice, errNextFlag, or begin with the text that was refused.
 func (v *flagValue) Set(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return errEmpty
+	}
+	if v.Type() == "string" && flagLike.MatchString(text) {
+		return errNextFlag
 	}
 	if v.flag.NoOptDefVal != "" && v.Type() == "string" { // a flag with or without a value
 		switch text {
@@ -138,7 +148,7 @@ func refusal(f *pflag.Flag, from string, err error) error {
 	switch {
 	case errors.Is(err, errEmpty) && from != "":
 		return fmt.Errorf("%s, %w", where, err)
-	case errors.Is(err, errEmpty), errors.Is(err, errTwice), from == "" && strings.HasPrefix(err.Error(), `"`):
+	case errors.Is(err, errEmpty), errors.Is(err, errTwice), errors.Is(err, errNextFlag), from == "" && strings.HasPrefix(err.Error(), `"`):
 		return fmt.Errorf("%s %w", where, err)
 	}
 	return fmt.Errorf("%s: %w", where, err)

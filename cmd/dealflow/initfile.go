@@ -29,6 +29,14 @@ that exists is left as it is.`,
 			if len(words) == 1 {
 				path = words[0]
 			}
+			if err := checkPath(path); err != nil {
+				return usagef("settings file %w", err)
+			}
+			if cmd.Flag("api").Changed { // an address with a password would be in the file
+				if _, err := a.settings.base(); err != nil {
+					return err
+				}
+			}
 			return runInit(a, cmd, path)
 		},
 	}

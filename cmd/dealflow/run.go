@@ -105,8 +105,9 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
   dealflow run --feeds bond/ig/priced,loan/ll/priced --deadline 2h
   dealflow run --dry-run
   dealflow run --json | jq .commit`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
+		Args:    args(cobra.NoArgs),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.check(cmd, a.settings.dayZone, a.settings.origin) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
 	o.add(a, flags)
@@ -125,10 +126,22 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 	return cmd
 }
 
-func runRun(ctx context.Context, a *app, o runOptions) error {
-	if o.keep.Days > 0 && !o.maintain {
-		return usagef("--keep-days %d: want --maintain with it; run drops no snapshots by itself", o.keep.Days)
+// check checks the flags against each other.
+func (o *runOptions) check(cmd *cobra.Command, dayZone string, origin func(flag string) string) error {
+	switch given := cmd.Flags().Changed; {
+	case o.keep.Days > 0 && !o.maintain:
+		return usagef("--keep-days %d%s: want --maintain with it; run drops no snapshots by itself", o.keep.Days, origin("keep-days"))
+	case given("keep-days") && o.keep.Days == 0:
+		return usagef("--keep-days 0 would keep no day: leave it out, and nothing expires")
+	case given("keep-month-ends") && o.keep.Days == 0:
+		return usagef("--keep-month-ends: want --keep-days with it; without, nothing expires")
+	case o.acceptDayZone && dayZone == "":
+		return usagef("--accept-day-zone: want --day-zone with it, the time zone to count days in from now on")
 	}
+	return nil
+}
+
+func runRun(ctx context.Context, a *app, o runOptions) error {
 	more := func(cfg *pull.Config) {
 		cfg.GiveWay, cfg.WaitForLease = true, o.waitForLease
 		cfg.SnapshotDate, cfg.AcceptRemovals, cfg.SingleWriter = o.snapshotDate, o.acceptRemovals, o.singleWriter

@@ -1,16 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
+	"syscall"
 	"time"
+	"unicode"
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
+	"dealflow/internal/notify"
 	"dealflow/schemas/api"
 	"dealflow/serve"
 )
@@ -27,31 +31,52 @@ func (a *app) secret(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", usagef("%s: %w", what, err)
 	}
-	var data []byte
+	data := []byte(found.Text)
 	switch setting.Name {
 	case name + "_file":
-		data, err = a.readSecretFile(what, found.Text)
+		data, err = a.readSecretFile(ctx, what, found.Text)
 	case name + "_command":
-		data, err = runSecretCommand(ctx, found.Text)
-	default:
-		return found.Text, nil
+		data, err = runSecretCommand(ctx, found.Text, a.Environ)
+	case "": // none is set
+		return "", nil
 	}
 	if err != nil {
 		return "", usagef("%s%s, from %s: %w", what, map[bool]string{true: " file"}[setting.Name == name+"_file"], found.From, err)
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
+	text := strings.TrimRight(string(data), "\r\n")
+	switch {
+	case strings.TrimSpace(text) == "":
 		return "", usagef("%s, from %s: it is empty", what, found.From)
+	case strings.HasPrefix(text, "\uFEFF"):
+		return "", usagef("%s, from %s: it begins with a byte order mark, which is no part of it: save the file without one", what, found.From)
+	case name != "signing_key" && strings.ContainsFunc(text, unicode.IsControl):
+		return "", usagef("%s, from %s: it has several lines, or a control character, which no secret has: want the secret alone", what, found.From)
 	}
-	return strings.TrimRight(string(data), "\r\n"), nil
+	return text, nil
 }
 
-// readSecretFile reads a file that contains a secret. It warns if other users of the machine can read or write the file.
-func (a *app) readSecretFile(what, path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
+// mostSecret is the size of the largest file that may contain a secret.
+const mostSecret = 64 << 10
+
+// readSecretFile reads a file that contains a secret. It warns if other users of the machine can read or write the file. Its errors do not have the
+// path: whoever takes the setting of the file for that of the secret has the secret there.
+func (a *app) readSecretFile(ctx context.Context, what, path string) (data []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
+	defer cancel()
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe that nobody writes to would never open
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (the setting is the path of a file; it is not shown here, in case it is the secret itself)", withoutPath(err))
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })() // only of a pipe: what is in other files is there at once
+	data, err = io.ReadAll(io.LimitReader(f, mostSecret+1))
+	switch {
+	case err != nil:
+		return nil, withoutPath(err)
+	case len(data) > mostSecret:
+		return nil, fmt.Errorf("it has more than %d bytes, so it is no secret", mostSecret)
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
 		mode := fmt.Sprintf("%04o", info.Mode().Perm())
 		a.say().Warn("secret file is open to others", "secret", what, "path", path, "mode", mode,
 			logs.Text("%s file %s: its mode is %s, so that other users can open it: want 0600; run `chmod 600 %s`", what, path, mode, path))
@@ -59,14 +84,21 @@ func (a *app) readSecretFile(what, path string) ([]byte, error) {
 	return data, nil
 }
 
+// withoutPath returns the cause of an error about a file.
+func withoutPath(err error) error {
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		return named.Err
+	}
+	return err
+}
+
 // runSecretCommand returns what a shell command prints on stdout. Nothing that the command prints is in the error: it
 // may be the secret.
-func runSecretCommand(ctx context.Context, command string) ([]byte, error) {
+func runSecretCommand(ctx context.Context, command string, environ []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it took more than %s", secretTimeout))
 	defer cancel()
-	shell := exec.CommandContext(ctx, "sh", "-c", command)
-	shell.WaitDelay = time.Second // for what the shell has started
-	data, err := shell.Output()
+	data, err := notify.Shell(ctx, command, environ).Output()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

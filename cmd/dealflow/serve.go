@@ -97,6 +97,11 @@ A key has at least 32 characters: openssl rand -base64 32 prints one. The file h
 			if o.sim == named {
 				return usagef("want --sim, or --lake with or without --as-of")
 			}
+			for _, name := range []string{"seed", "deals", "years", "quirks", "start"} {
+				if named && cmd.Flag(name).Changed {
+					return usagef("--%s is of a simulated market, and the lake is served: leave it out, or --lake and --as-of", name)
+				}
+			}
 			return runServe(cmd.Context(), a, o)
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dealflow/extract"
@@ -24,6 +25,9 @@ import (
 
 // defaultConfig is the settings file that is read if --config names none and the file exists.
 const defaultConfig = "dealflow.yaml"
+
+// likeConfig is a name that is meant as that of the settings file.
+const likeConfig = "dealflow.yml"
 
 // lakeSetting is the address of the lake.
 var lakeSetting = config.Setting{Name: "lake"}
@@ -52,6 +56,7 @@ type settings struct {
 	tell       tellSettings
 
 	sources *config.Sources
+	command *cobra.Command                   // whose settings these are; nil before they are read
 	s3      func(address string) store.Store // environment.S3
 }
 
@@ -129,7 +134,7 @@ func (s *settings) addRequireLake(flags *pflag.FlagSet) {
 // AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
 	if s.lake != "" {
-		return s.storeAt(ctx, "--lake", s.lake)
+		return s.storeAt(ctx, "--lake"+s.origin(lakeSetting.Name), s.lake)
 	}
 	if names := s.sources.OnlyInProfiles(lakeSetting); len(names) > 0 {
 		return nil, usagef("no lake: the settings file has one in its profiles alone (%s), and none of them is chosen: name it with --profile, "+
@@ -166,7 +171,7 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 		return s.s3(address), nil
 	case remote && scheme == "s3":
 		remote, err := s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
-		if errors.Is(err, s3store.ErrURL) {
+		if errors.Is(err, s3store.ErrURL) || errors.Is(err, s3store.ErrSetting) {
 			return nil, usagef("%s: %w", what, err)
 		}
 		if err != nil {
@@ -177,8 +182,9 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, shownAddress(address))
 	case looksRemote.MatchString(address):
 		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", what, shownAddress(address), shownAddress(address))
-	case address == "~" || strings.HasPrefix(address, "~/"):
-		return nil, usagef("%s %q: only a shell knows ~: write the whole path", what, address)
+	}
+	if err := checkFolder(address); err != nil { // that of a target is no flag
+		return nil, usagef("%s %w", what, err)
 	}
 	local, err := dirstore.New(address)
 	if err != nil {
@@ -214,6 +220,17 @@ func (s *settings) cacheFolder() (string, error) {
 	return filepath.Join(user, "dealflow"), nil
 }
 
+// origin says where the value of a flag of all commands is from, if that is not the command line: ", from DEALFLOW_API".
+func (s *settings) origin(flag string) string {
+	if s.command == nil || s.command.Flag(flag) == nil || s.command.Flag(flag).Changed {
+		return ""
+	}
+	if found, ok := s.sources.Find(settingOf(s.command, s.command.Flag(flag))); ok {
+		return ", from " + found.From
+	}
+	return ""
+}
+
 // base parses the API's address. An absent or malformed address is a usage error.
 func (s *settings) base() (api.Base, error) {
 	if s.api == "" {
@@ -221,7 +238,7 @@ func (s *settings) base() (api.Base, error) {
 	}
 	base, err := api.ParseBase(s.api)
 	if err != nil {
-		return api.Base{}, usagef("--api: %w", err)
+		return api.Base{}, usagef("--api%s: %w", s.origin("api"), err)
 	}
 	return base, nil
 }

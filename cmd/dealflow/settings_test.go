@@ -137,7 +137,7 @@ var checkedValues = map[string]string{
 	"snapshot-date": "2026-01-07", "drop-day": "2026-01-07", "files day": "2026-01-07",
 	"now": "2026-01-07T06:00:00Z", "as-of": "2026-01-07T06:00:00Z", "start": "2026-01-07T06:00:00Z", "export since": "7",
 	"ddl tables": "bond_priced_deals", "export tables": "bond_priced_deals", "files tables": "bond_priced_deals",
-	"watch run-at": "21:00", "watch maintain-at": "Sun 03:00", "watch maintenance": "compact", "watch listen": "127.0.0.1:7", "serve listen": "127.0.0.1:7",
+	"watch run-at": "21:00", "watch maintain-at": "Sun 03:00", "watch maintenance": "compact", "watch listen": "127.0.0.1:7", "serve listen": "127.0.0.1:7", "ui listen": "127.0.0.1:7",
 	"serve quirks": "undated", "serve faults": "500=0.01",
 }
 

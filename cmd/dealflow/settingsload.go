@@ -22,6 +22,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err := a.readSources(cmd); err != nil {
 		return err
 	}
+	s.command = cmd
 	// A value for another command is checked, too: it is mended when it is written, not on the night of that command.
 	other := (&app{environment: a.environment}).root()
 	var faults []error
@@ -91,6 +92,12 @@ func (a *app) readSettingsFile() (path string, text []byte, err error) {
 		return path, text, nil
 	case named || !errors.Is(err, fs.ErrNotExist):
 		return "", nil, usagef("settings file: %w", err)
+	}
+	if _, err := os.Lstat(path); err == nil { // a link to a disk that is not mounted
+		return "", nil, usagef("settings file: %s is a link to a file that is not there", path)
+	}
+	if _, err := os.Lstat(likeConfig); err == nil {
+		return "", nil, usagef("settings file: %s is not read, because its name is not %s: rename it, or name it with --config", likeConfig, path)
 	}
 	return "", nil, nil
 }

@@ -103,7 +103,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	door, hosts, err := o.door(a)
+	door, hosts, err := o.door(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -211,8 +211,13 @@ func (o uiOptions) clock(a *app) (func() time.Time, error) {
 }
 
 // door returns what admits readers, nil without a token, and the names under which the server may be asked.
-func (o uiOptions) door(a *app) (*login.Door, []string, error) {
+func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, error) {
 	hosts := strings.FieldsFunc(o.hosts, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, host := range hosts {
+		if strings.ContainsAny(host, "/:") && net.ParseIP(strings.Trim(host, "[]")) == nil {
+			return nil, nil, usagef("--host %q: want a name such as lake.example, without scheme, port and path", host)
+		}
+	}
 	client := func(r *http.Request) string { return limits.Client(r.RemoteAddr) }
 	if o.proxy != "" {
 		proxy, err := url.Parse(o.proxy)
@@ -233,7 +238,7 @@ func (o uiOptions) door(a *app) (*login.Door, []string, error) {
 	if o.tokenFile == "" {
 		return nil, hosts, nil
 	}
-	token, err := a.readSecretFile("token", o.tokenFile)
+	token, err := a.readSecretFile(ctx, "token", o.tokenFile)
 	if err != nil {
 		return nil, nil, usagef("--token-file: %w", err)
 	}

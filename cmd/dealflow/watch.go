@@ -167,8 +167,7 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 	if w.feeds, err = api.ParseFeeds(o.feeds); err != nil {
 		return p, usagef("--feeds: %w", err)
 	}
-	// What each command would refuse is refused now.
-	if _, err := a.settings.base(); err != nil {
+	if err := w.rehearse(p.Maintain != nil); err != nil {
 		return p, err
 	}
 	if _, err := a.account(ctx); err != nil {
@@ -198,6 +197,34 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 	p.Sync, p.Jitter, p.Seed = o.syncEvery, o.jitter, w.store.URL()
 	p.Zone, err = load.Zone(name)
 	return p, err
+}
+
+// rehearse refuses now what the commands would refuse when they begin, and commands of another lake. The days and the clock are those of run.
+func (w *watcher) rehearse(maintains bool) error {
+	a, names := w.app, []string{"run"}
+	if w.options.syncEvery > 0 {
+		names = append(names, "sync")
+	}
+	if maintains {
+		names = append(names, w.maintenance...)
+	}
+	for _, name := range names {
+		r, err := a.rehearse(slices.Concat([]string{name}, w.passedOn(name)))
+		if err == nil && r.cmd.Flags().Lookup("api") != nil {
+			_, err = r.settings.base()
+		}
+		if err != nil {
+			return fmt.Errorf("%s, which watch starts: %w", name, err)
+		}
+		if r.settings.lake != a.settings.lake {
+			return usagef("watch is of the lake %s, and %s, which it starts, of %s (%s): name one lake for all commands, in no section",
+				shownAddress(a.settings.lake), name, shownAddress(r.settings.lake), r.from(lakeSetting.Name))
+		}
+		if name == "run" {
+			a.settings.dayZone, a.settings.clock = r.settings.dayZone, r.settings.clock
+		}
+	}
+	return nil
 }
 
 func (w *watcher) config(p schedule.Plan) (watch.Config, error) {
@@ -271,37 +298,11 @@ func (w *watcher) main(ctx context.Context, line ...string) int {
 	return Main(ctx, slices.Concat(line, w.passedOn(line[0])), env)
 }
 
-// passedOn returns the flags that a command gets from the watch: those on the watch's command line, those of its own
-// settings (DEALFLOW_WATCH_…) that the command has none for, and a deadline.
-func (w *watcher) passedOn(name string) (line []string) {
-	command, _, err := w.root.Find([]string{name})
-	if err != nil { // all names are in this file
-		panic(err)
-	}
-	sources := w.app.settings.sources
-	found := func(command, flag string) (string, bool) {
-		value, ok := sources.Find(config.Setting{Command: command, Name: underscored(flag)})
-		return value.Text, ok
-	}
-	w.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		theirs := command.Flags().Lookup(f.Name)
-		if theirs == nil {
-			theirs = command.InheritedFlags().Lookup(f.Name)
-		}
-		if theirs == nil || f.Name == "help" || !settingOf(command, theirs).Shared { // expire has other feeds
-			return
-		}
-		value, given := f.Value.String(), f.Changed
-		if !given {
-			if _, own := found(name, f.Name); !own {
-				value, given = found("watch", f.Name)
-			}
-		}
-		if given {
-			line = append(line, "--"+f.Name+"="+value)
-		}
-	})
-	if _, set := sources.Find(config.Setting{Command: name, Name: "deadline", Shared: true}); !set && command.Flags().Lookup("deadline") != nil {
+// passedOn returns the flags that a command gets from the watch, and a deadline if it has none.
+func (w *watcher) passedOn(name string) []string {
+	line := w.app.passedOn(w.cmd, w.root, name)
+	command, _, _ := w.root.Find([]string{name})
+	if _, set := w.app.settings.sources.Find(config.Setting{Command: name, Name: "deadline", Shared: true}); !set && command.Flags().Lookup("deadline") != nil {
 		deadline := w.options.limit * 2 / 3
 		if name == "sync" {
 			deadline = min(deadline, max(w.options.syncEvery, 30*time.Minute))

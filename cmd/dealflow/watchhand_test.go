@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -268,5 +271,36 @@ func TestWatchUnmounted(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Logf("stderr:\n%s", m.stderr.String())
+	}
+}
+
+// TestWatchSettings names the settings file, and a profile of it, on the command line of watch alone. The commands that it starts read the same.
+func TestWatchSettings(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, nightOf(10, 12, 0), t.TempDir())
+	other := filepath.Join(filepath.Dir(m.root), "other")
+	file := filepath.Join(m.work, "lakes.yaml")
+	text := fmt.Sprintf("lake: %s\nclient_id: demo\nwork_dir: %s\nattempts: 1\nprofiles:\n  night:\n    lake: %s\n    api: %s\n    run: {feeds: [loan/ll/expected], day_zone: Asia/Tokyo}\n", other, m.work, m.root, m.url)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.at(nightOf(10, 21, 0), m.stop)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	m.stops = stop
+	var stderr bytes.Buffer
+	code := Main(ctx, []string{"watch", "--config", file, "--profile", "night", "--run-at", "03:00", "--jitter", "0", "--sync-every", "0", "--maintain-at", "none", "--listen", "none"}, environment{
+		Environ: append(asQuick(), "DEALFLOW_CLIENT_SECRET=demo"), Now: m.clock.Now, Wait: m.wait, Stdout: &m.stdout, Stderr: &stderr,
+	})
+	if code != 0 || !strings.Contains(stderr.String(), "03:00 Asia/Tokyo") {
+		t.Fatalf("watch ends with exit code %d:\n%s", code, stderr.String())
+	}
+	// A new lake begins with a run; the next one is at 18:00 UTC, which is 03:00 of the next day in Tokyo.
+	want := []string{"10T12:00 run 2026-03-10 loan/ll/expected=done", "10T18:00 run 2026-03-11 loan/ll/expected=done"}
+	if got := m.made(nightOf(10, 0, 0)); !slices.Equal(got, want) {
+		t.Errorf("made\n%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), stderr.String())
+	}
+	if _, err := os.Stat(other); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %v, want no such folder", other, err)
 	}
 }

@@ -78,6 +78,10 @@ func (f *file) readLayer(members []member, known *names) layer {
 	l := layer{}
 	for _, m := range members {
 		if !known.sections[m.key] {
+			if _, setting := known.byKey[m.key]; !setting && m.node.Kind == yaml.MappingNode {
+				f.faults = append(f.faults, fmt.Errorf("settings file %s, line %d: unknown section %q%s; `dealflow config show` lists all", f.path, m.line, m.key, DidYouMean(Suggest(m.key, slices.Sorted(maps.Keys(known.sections))))))
+				continue
+			}
 			f.add(l, m.key, m.node, known)
 			continue
 		}
@@ -119,7 +123,8 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 // member is a key of a mapping, and its value.
 type member struct {
 	key  string
-	node *yaml.Node
+	node *yaml.Node // its value
+	line int        // of the key
 }
 
 // mapping returns the members of a node that must be a mapping, in the order of the file.
@@ -141,8 +146,12 @@ func (f *file) mapping(key string, node *yaml.Node) (members []member) {
 	if err := node.Decode(&values); err != nil {
 		f.faults = append(f.faults, fmt.Errorf("settings file %s: %s", f.path, strings.Join(strings.Fields(err.Error()), " ")))
 	}
+	lines := map[string]int{} // of what is not merged
+	for i := 0; i < len(content.Content); i += 2 {
+		lines[content.Content[i].Value] = content.Content[i].Line
+	}
 	for name, value := range values {
-		members = append(members, member{name, &value})
+		members = append(members, member{name, &value, cmp.Or(lines[name], value.Line)})
 	}
 	slices.SortFunc(members, func(x, y member) int {
 		return cmp.Or(cmp.Compare(x.node.Line, y.node.Line), cmp.Compare(x.node.Column, y.node.Column), strings.Compare(x.key, y.key))

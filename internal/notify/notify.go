@@ -133,8 +133,8 @@ func Post(ctx context.Context, c Config, target string, document []byte) error {
 func Run(ctx context.Context, c Config, command string, document []byte) error {
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	shell := exec.CommandContext(ctx, "sh", "-c", command)
-	shell.Env, shell.Stdin, shell.WaitDelay = c.Environ, bytes.NewReader(document), time.Second // for what the shell has started
+	shell := Shell(ctx, command, c.Environ)
+	shell.Stdin = bytes.NewReader(document)
 	var said tail
 	shell.Stdout, shell.Stderr = &said, &said
 	err := shell.Run()
@@ -172,13 +172,17 @@ func (t *tail) lastLine() string {
 }
 
 // Append writes a document as one line to the end of a file, which only this user may read if it is new. Lines of several
-// processes do not mix.
+// processes do not mix. A file that does not begin with a document is another program's, and refused.
 func Append(path string, document []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	first := make([]byte, 1)
+	if n, _ := f.ReadAt(first, 0); n == 1 && first[0] != '{' { // what cannot be read from its begin, such as a pipe, is no file of another program
+		return &os.PathError{Op: "append to", Path: path, Err: errors.New("it has something else than events: name another file")}
+	}
 	_, err = f.Write(append(bytes.TrimRight(document, "\n"), '\n'))
 	return err
 }

@@ -144,7 +144,7 @@ func TestRun(t *testing.T) {
 // TestAppend lets many writers add lines to one file.
 func TestAppend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.ndjson")
-	line := strings.Repeat("x", 20_000)
+	line := `{"x":"` + strings.Repeat("x", 20_000) + `"}`
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -160,6 +160,16 @@ func TestAppend(t *testing.T) {
 	}
 	if err := notify.Append(filepath.Join(path, "x"), nil); err == nil {
 		t.Error("a file in a file: no error")
+	}
+	other := filepath.Join(t.TempDir(), "dealflow.yaml")
+	if err := os.WriteFile(other, []byte("lake: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := notify.Append(other, []byte(line)); err == nil || !strings.Contains(err.Error(), "name another file") {
+		t.Errorf("another program's file: got %v", err)
+	}
+	if got, err := os.ReadFile(other); err != nil || string(got) != "lake: x\n" {
+		t.Errorf("another program's file is %q, %v", got, err)
 	}
 }
 

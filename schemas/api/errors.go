@@ -4,6 +4,7 @@ import "errors"
 
 var (
 	errNotAbsolute = errors.New("want an absolute http or https URL")
+	errPort        = errors.New("want a port from 0 to 65535")
 	errNotBase     = errors.New("want no query and no fragment")
 	errUserInfo    = errors.New("want no credentials in the URL")
 )

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -47,6 +49,9 @@ func ParseBase(text string) (Base, error) {
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errNotAbsolute}
+	}
+	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
+		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errPort}
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
 		return Base{}, &url.Error{Op: "parse", URL: ShownURL(text), Err: errNotBase}

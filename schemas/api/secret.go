@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
+	"slices"
 )
 
 // redacted is the printed form of every Secret.
@@ -26,6 +28,17 @@ func (s Secret) Reveal() string {
 		return ""
 	}
 	return *s.text
+}
+
+// Spellings returns the text and its forms in URLs and forms of the web, in which a server may send back what it got. Remove them from the server's
+// texts before these are shown. It returns nil for an empty secret.
+func (s Secret) Spellings() []string {
+	if s.IsZero() {
+		return nil
+	}
+	all := []string{s.Reveal(), url.QueryEscape(s.Reveal()), url.PathEscape(s.Reveal())}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // IsZero reports whether the secret is empty.

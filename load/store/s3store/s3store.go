@@ -9,6 +9,7 @@
 package s3store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -209,6 +211,31 @@ func orDefault[T int | int32 | int64 | time.Duration](value, byDefault T) T {
 	return byDefault
 }
 
+// ErrSetting means that a setting of the AWS tools cannot be understood.
+var ErrSetting = errors.New("a setting of the AWS tools cannot be understood")
+
+// regionName is what the name of a region consists of.
+var regionName = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+
+// checkEndpoint refuses an endpoint and a region with a slip, before requests fail in eight tries each. The errors do not show the endpoint, which may
+// have a password.
+func checkEndpoint(settings aws.Config) error {
+	if !regionName.MatchString(settings.Region) {
+		return fmt.Errorf("%w: the region %q (AWS_REGION, or that of the AWS profile): want letters, digits and -", ErrSetting, settings.Region)
+	}
+	endpoint := s3.NewFromConfig(settings).Options().BaseEndpoint
+	if endpoint == nil {
+		return nil
+	}
+	u, err := url.Parse(*endpoint)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil {
+		if _, err = strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the endpoint (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or that of the AWS profile): want a URL such as https://host:9000, without user and password", ErrSetting)
+}
+
 // settings returns endpoint, region and credentials.
 func (c *Config) settings(ctx context.Context) (aws.Config, error) {
 	client := awshttp.NewBuildableClient()
@@ -219,7 +246,12 @@ func (c *Config) settings(ctx context.Context) (aws.Config, error) {
 		}
 		return settings, nil
 	}
-	return config.LoadDefaultConfig(ctx, config.WithHTTPClient(client))
+	// The SDK would write lines of its own on stderr. What it says there is in its errors, too.
+	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithLogger(logging.Nop{}))
+	if err != nil {
+		return settings, err
+	}
+	return settings, checkEndpoint(settings)
 }
 
 // apply sets what depends on the endpoint, AWS's own or another's. Attempts are counted here, not by the SDK: a

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dealflow/internal/config"
+	"dealflow/internal/logs"
+)
+
+// rehearsed is a command that another one starts, or judges, as it would begin: with the settings of its own section.
+type rehearsed struct {
+	*app
+	cmd *cobra.Command
+}
+
+// rehearse reads a command line as the program would, and does nothing. Its error is that with which the command would end before it begins.
+func (a *app) rehearse(line []string) (*rehearsed, error) {
+	r := &rehearsed{app: &app{environment: a.environment, work: new(workFolder), sink: logs.NewSink(io.Discard, "dealflow")}}
+	r.settings.s3 = a.settings.s3
+	root := r.root()
+	cmd, rest, err := root.Find(line)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	r.cmd = cmd
+	if err := cmd.ParseFlags(rest); err != nil {
+		return nil, flagError(cmd, err)
+	}
+	if err := r.loadSettings(cmd); err != nil {
+		return nil, err
+	}
+	if cmd.PreRunE != nil {
+		return r, cmd.PreRunE(cmd, cmd.Flags().Args())
+	}
+	return r, nil
+}
+
+// from says where a setting of the command comes from; "the default" if it is set nowhere.
+func (r *rehearsed) from(flag string) string {
+	f := r.cmd.Flag(flag)
+	if f.Changed {
+		return "--" + flag
+	}
+	if value, ok := r.settings.sources.Find(settingOf(r.cmd, f)); ok {
+		return value.From
+	}
+	return "the default"
+}
+
+// passedOn returns the flags that the command of a name gets from another one, cmd: those on that one's command line, which file of settings to read among
+// them, and those of that one's own section (DEALFLOW_WATCH_…) that the command has none for.
+func (a *app) passedOn(cmd *cobra.Command, root *cobra.Command, name string) (line []string) {
+	command, _, err := root.Find([]string{name})
+	if err != nil { // all names are in this program
+		panic(err)
+	}
+	found := func(command, flag string) (string, bool) {
+		value, ok := a.settings.sources.Find(config.Setting{Command: command, Name: underscored(flag)})
+		return value.Text, ok
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		theirs := command.Flags().Lookup(f.Name)
+		if theirs == nil {
+			theirs = command.InheritedFlags().Lookup(f.Name)
+		}
+		if theirs == nil || f.Name == "help" || !settingOf(command, theirs).Shared && !notInFile[f.Name] { // expire has other feeds
+			return
+		}
+		value, given := f.Value.String(), f.Changed
+		if !given {
+			if _, own := found(name, f.Name); !own {
+				value, given = found(cmd.Name(), f.Name)
+			}
+		}
+		if given {
+			line = append(line, fmt.Sprintf("--%s=%s", f.Name, value))
+		}
+	})
+	return line
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package notify
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inGroup has a command killed with all that it has started.
+func inGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
