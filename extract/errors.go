@@ -25,6 +25,7 @@ type StatusError struct {
 	Hint       string        // what the user can check; may be empty
 
 	opening bool          // the answer to a feed's very first request
+	isHTML  bool          // it is a page for people: not the API's answer, but that of a gateway or a firewall
 	form    api.ErrorForm // of the body
 }
 
@@ -45,9 +46,9 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// maybeProxy reports whether the answer is a 403 that has not the form of the API's errors. Then it says nothing about the account.
+// maybeProxy reports whether the answer is one in HTML, or a 403 that has not the form of the API's errors. Then it says nothing about the account.
 func (e *StatusError) maybeProxy() bool {
-	return e.Status == http.StatusForbidden && e.form == api.ErrorForm{}
+	return e.isHTML || e.Status == http.StatusForbidden && e.form == api.ErrorForm{}
 }
 
 // AuthError means that the credentials were refused: by the token endpoint (400, 401, 403), or by the API with 401
@@ -96,10 +97,10 @@ func (e *UnsettledError) Error() string {
 func (e *UnsettledError) Unwrap() error { return e.Sweep }
 
 // IsForbiddenOrMissing reports whether the first list request of a feed was answered 403 or 404: the feed is not part
-// of the account.
+// of the account. A page in HTML says nothing about that: a feed would be left out because of a gateway.
 func IsForbiddenOrMissing(err error) bool {
 	var status *StatusError
-	return errors.As(err, &status) && status.opening && (status.Status == http.StatusForbidden || status.Status == http.StatusNotFound)
+	return errors.As(err, &status) && status.opening && !status.isHTML && (status.Status == http.StatusForbidden || status.Status == http.StatusNotFound)
 }
 
 // printable makes a server's text safe for a terminal and a log line. It quotes a text that contains control characters

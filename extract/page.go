@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -153,6 +154,8 @@ func (j *job) classifyResponse(request *http.Request, a *answer) error {
 	status := &StatusError{Op: request.Method, URL: request.URL.String(), Status: a.status}
 	status.ErrorID, status.Message = j.client.explanation(a.body.Bytes())
 	status.form = api.ErrorFormOf(a.header.Get("Content-Type"), a.body.Bytes())
+	media, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	status.isHTML = media == "text/html"
 	after, ordered := retryAfter(a.header)
 	status.RetryAfter = after
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -297,15 +298,23 @@ func TestFeedOutsideTheAccount(t *testing.T) {
 		"sweep missing":        {"updatedSince=", 404, false},
 		"token forbidden":      {"/oauth/token", 403, false},
 		"token missing":        {"/oauth/token", 404, false},
+		"a page of a gateway":  {"/priced-deal", -404, false},
+		"a page of a firewall": {"/priced-deal", -403, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMarket().fill(bondPriced, 25, time.Minute)
 			m.instead = func(w http.ResponseWriter, r *http.Request) bool {
-				if strings.Contains(r.URL.String(), test.match) {
+				switch {
+				case !strings.Contains(r.URL.String(), test.match):
+					return false
+				case test.status < 0: // in HTML
+					w.Header().Set("Content-Type", "text/html; charset=utf-8")
+					w.WriteHeader(-test.status)
+					_, _ = io.WriteString(w, htmlBody)
+				default:
 					fail(w, test.status, "no")
-					return true
 				}
-				return false
+				return true
 			}
 			s, _, err := m.snapshot(t, bondPriced)
 			if got := IsForbiddenOrMissing(err); err == nil || got != test.want || s.Restarts != 0 {

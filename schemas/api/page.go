@@ -49,7 +49,7 @@ type RecordID struct {
 // It is strict about the page: the body is one complete JSON object, with nothing but white space after it; _links is
 // an object; _embedded contains the list under its name, or nothing; the list is an array or null; _embedded, _links, the
 // list and the next link occur at most once; a next link has a form that can be followed, because a missed one would end
-// a walk too early. A page without _embedded is an empty list: HAL leaves out what is empty.
+// a walk too early. A page without _embedded is an empty list: HAL leaves out what is empty. With errorId it is an error of the API.
 //
 // It is lenient inside records. Repeated names, invalid UTF-8 and entries that are not objects are left to ReadRecordID and
 // to the record's reader, so that one bad record does not make the page unusable.
@@ -58,9 +58,11 @@ type RecordID struct {
 func SplitPage(body []byte, feed Feed) (Page, error) {
 	var page Page
 	s := scanner{data: body, strict: true}
-	var embedded, links bool
+	var embedded, links, isError bool
 	err := s.document(func(name []byte) error {
 		switch string(name) {
+		case "errorId":
+			isError = true
 		case "_embedded":
 			if embedded {
 				return s.fault(errRepeatedName, "_embedded")
@@ -83,6 +85,9 @@ func SplitPage(body []byte, feed Feed) (Page, error) {
 	}
 	if !links {
 		return Page{}, errors.New("list page: no object _links: whether another page follows is unknown")
+	}
+	if isError && !embedded { // with status 200
+		return Page{}, errors.New("list page: it has errorId and no _embedded: an error of the API, not an empty list")
 	}
 	return page, nil
 }

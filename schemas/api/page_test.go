@@ -92,6 +92,7 @@ func TestSplitPageRefuses(t *testing.T) {
 		"brackets crossed": `{"_links":{},"_embedded":{"pricedDeals":[{"a":[}]}]}}`,
 		"trailing comma":   `{"_links":{},"_embedded":{"pricedDeals":[1,]}}`,
 		"literal":          `{"_links":{},"a":nil}`,
+		"an error":         `{"errorId":"x","message":"no","_links":{}}`,
 		"deep record":      `{"_embedded":{"pricedDeals":[` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `]}}`,
 		"deep next":        `{"_links":{"next":` + strings.Repeat("[", 1e6),
 	} {

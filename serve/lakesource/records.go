@@ -97,7 +97,7 @@ func payloadQuery(chosen []entry) string {
 		if i > 0 {
 			keys.WriteByte(',')
 		}
-		fmt.Fprintf(&keys, "(%d::BIGINT,%d::INTEGER)", e.id, e.version)
+		fmt.Fprintf(&keys, "('%d'::BIGINT,%d::INTEGER)", e.id, e.version) // -9223372036854775808 without quotes is minus a number that is too large
 	}
 	return fmt.Sprintf(`
 SELECT v.deal_id, v.payload, r.base_url
@@ -105,7 +105,7 @@ FROM files.deal_versions v
 JOIN (VALUES %s) k(deal_id, version) ON k.deal_id = v.deal_id AND k.version = v.version
 LEFT JOIN feed_runs r ON r.run_id = v.run_id AND r.service = v.service AND r.market = v.market AND r.kind = v.kind
 WHERE v.service = $1 AND v.market = $2 AND v.kind = $3
-  AND v.deal_id BETWEEN %d AND %d AND v.known_at BETWEEN %s AND %s`,
+  AND v.deal_id BETWEEN '%d'::BIGINT AND '%d'::BIGINT AND v.known_at BETWEEN %s AND %s`,
 		keys.String(), ids[0], ids[1], known[0].literal(), known[1].literal())
 }
 
