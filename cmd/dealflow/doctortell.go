@@ -14,13 +14,13 @@ import (
 
 // takeOver gives doctor the settings with which a run would begin.
 func (a *app) takeOver(r *rehearsed, o *pullOptions) {
-	s, of := &a.settings, &r.settings
-	s.lake, s.api, s.clock, s.dayZone, s.requireLake = of.lake, of.api, of.clock, of.dayZone, of.requireLake
-	s.workDir, s.caching, s.cacheGB, s.pageMemory = of.workDir, of.caching, of.cacheGB, of.pageMemory
+	s, runs := &a.settings, &r.settings
+	s.lake, s.api, s.clock, s.dayZone, s.requireLake = runs.lake, runs.api, runs.clock, runs.dayZone, runs.requireLake
+	s.workDir, s.caching, s.cacheGB, s.pageMemory = runs.workDir, runs.caching, runs.cacheGB, runs.pageMemory
 	o.feeds, o.authEncoding = r.cmd.Flag("feeds").Value.String(), r.cmd.Flag("auth-encoding").Value.String()
 }
 
-// diagnoseTelling looks at whom a run tells how it ended, without telling anyone: what fails there is a warning of the run, which nobody may see.
+// diagnoseTelling looks at whom a run tells how it ended, without telling anyone: what fails there is only a warning of the run.
 func (r *rehearsed) diagnoseTelling(ctx context.Context) (all []diagnosis) {
 	tell := &r.settings.tell
 	add := func(check, target string, look func() error) {

@@ -65,7 +65,7 @@ func checkFolder(text string) error {
 // unreplaced matches what a shell, systemd or a template replaces where it is asked to: $HOME, ${LAKE}, %S.
 var unreplaced = regexp.MustCompile(`\$[{A-Za-z_]|^%[A-Za-z](/|$)`)
 
-// unseen is a character at the end of a path that nobody sees: a no-break space, a byte order mark.
+// unseen is a character at the end of a path that cannot be seen: a no-break space, a byte order mark.
 func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // checkWritten refuses a path that is a folder of another name than its writer meant. An address of S3 may be one, too.

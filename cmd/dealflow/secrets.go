@@ -59,11 +59,11 @@ func (a *app) secret(ctx context.Context, name string) (string, error) {
 const mostSecret = 64 << 10
 
 // readSecretFile reads a file that contains a secret. It warns if other users of the machine can read or write the file. Its errors do not have the
-// path: whoever takes the setting of the file for that of the secret has the secret there.
+// path: a user who takes the setting for that of the secret itself has the secret there.
 func (a *app) readSecretFile(ctx context.Context, what, path string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe that nobody writes to would never open
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe without a writer would never open
 	if err != nil {
 		return nil, fmt.Errorf("%w (the setting is the path of a file; it is not shown here, in case it is the secret itself)", withoutPath(err))
 	}

@@ -55,9 +55,14 @@ type settings struct {
 	pageMemory byteSize
 	tell       tellSettings
 
-	sources *config.Sources
-	command *cobra.Command                   // whose settings these are; nil before they are read
+	sources settingSources
 	s3      func(address string) store.Store // environment.S3
+}
+
+// settingSources say where the settings of all commands are found.
+type settingSources struct {
+	*config.Sources
+	command *cobra.Command // the one that runs; nil before the settings are read
 }
 
 // byteSize is a number of bytes as a flag: a number with the unit MiB or GiB.
@@ -222,10 +227,11 @@ func (s *settings) cacheFolder() (string, error) {
 
 // origin says where the value of a flag of all commands is from, if that is not the command line: ", from DEALFLOW_API".
 func (s *settings) origin(flag string) string {
-	if s.command == nil || s.command.Flag(flag) == nil || s.command.Flag(flag).Changed {
+	cmd := s.sources.command
+	if cmd == nil || cmd.Flag(flag) == nil || cmd.Flag(flag).Changed {
 		return ""
 	}
-	if found, ok := s.sources.Find(settingOf(s.command, s.command.Flag(flag))); ok {
+	if found, ok := s.sources.Find(settingOf(cmd, cmd.Flag(flag))); ok {
 		return ", from " + found.From
 	}
 	return ""

@@ -22,7 +22,7 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	if err := a.readSources(cmd); err != nil {
 		return err
 	}
-	s.command = cmd
+	s.sources.command = cmd
 	// A value for another command is checked, too: it is mended when it is written, not on the night of that command.
 	other := (&app{environment: a.environment}).root()
 	var faults []error
@@ -70,7 +70,7 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.sources, err = config.Read(cfg); err != nil {
+	if s.sources.Sources, err = config.Read(cfg); err != nil {
 		return &usageError{err}
 	}
 	return nil

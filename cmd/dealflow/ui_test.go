@@ -137,7 +137,7 @@ func TestExplorerBeginsEmpty(t *testing.T) {
 	now := func() time.Time { return world.Epoch.Add(time.Duration(seconds.Add(3)) * time.Second) } // each request looks for a commit
 	a := &app{environment: environment{Now: now}, sink: logs.NewSink(io.Discard, "dealflow"), work: new(workFolder)}
 	var err error
-	if a.settings.sources, err = config.Read(config.Config{}); err != nil {
+	if a.settings.sources.Sources, err = config.Read(config.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	a.settings.workDir = t.TempDir()
