@@ -71,9 +71,9 @@ func completeFeeds(_ *cobra.Command, _ []string, typed string) ([]string, cobra.
 
 // completeProfiles proposes the profiles of the settings file.
 func (a *app) completeProfiles(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	_, text, err := a.readSettingsFile()
+	file, err := a.readSettingsFile()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return config.Profiles(text), cobra.ShellCompDirectiveNoFileComp
+	return config.Profiles(file.text), cobra.ShellCompDirectiveNoFileComp
 }

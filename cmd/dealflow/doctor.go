@@ -55,10 +55,10 @@ func newDoctor(a *app) *cobra.Command {
 		Long: `doctor checks everything that a run needs, and says what to do about each problem. The exit code is
 0 if all is well, else 1.
 
-Its settings are those of run, where it has none of its own on the command line. It requests a token
-and one page from the API, compares clocks, and inspects the lake, its catalog, and the free space of
-the disks of lake, work folder and cache. It looks at what a run tells others (--metrics-file,
---openlineage, --on-success, --on-failure and their tokens), and sends nothing. It tries the operations of the lake's
+Its settings are those of run, except those on its own command line or in its own section. It requests
+a token and one page from the API, compares clocks, and inspects the lake, its catalog, and the free
+space of the disks of lake, work folder and cache. It looks at whom a run tells how it ended
+(--metrics-file, --openlineage, --on-success, --on-failure, and their tokens), and sends nothing. It tries the operations of the lake's
 store on objects of its own: list, write, create only once, replace, read back, delete. It removes
 those objects again, and the folders that they needed, and changes nothing else.`,
 		Example: "  dealflow doctor\n  dealflow doctor --lake s3://bucket/deals --api https://api.example.com",
@@ -74,11 +74,13 @@ those objects again, and the folders that they needed, and changes nothing else.
 func runDoctor(cmd *cobra.Command, a *app, o pullOptions) error {
 	ctx := cmd.Context()
 	all := []diagnosis{a.diagnoseProgram(ctx)}
-	if r, err := a.rehearse(append([]string{"run"}, a.passedOn(cmd, (&app{environment: a.environment}).root(), "run")...)); err != nil {
+	r, err := a.rehearseRun(cmd)
+	if err != nil {
 		all = append(all, problem("settings of run", "correct this setting; until then a run is refused", err))
-	} else {
+	}
+	if r != nil {
 		a.takeOver(r, &o)
-		all = append(all, r.diagnoseTelling(ctx)...)
+		all = append(all, a.diagnoseTelling(ctx)...)
 	}
 	all = append(all, a.diagnoseDisks()...)
 	server, answers := a.diagnoseAPI(ctx, o)
@@ -98,7 +100,6 @@ func runDoctor(cmd *cobra.Command, a *app, o pullOptions) error {
 			rows = append(rows, []string{"", "", "→ " + d.Todo})
 		}
 	}
-	var err error
 	if a.settings.json {
 		err = printJSON(a.Stdout, all)
 	} else {

@@ -8,22 +8,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"dealflow/internal/metrics"
 	"dealflow/internal/notify"
 )
 
-// takeOver gives doctor the settings with which a run would begin.
+// rehearseRun rehearses the run that doctor is asked about. What doctor's own lines look like is not passed on.
+func (a *app) rehearseRun(cmd *cobra.Command) (*rehearsed, error) {
+	line := a.passedOn(cmd, (&app{environment: a.environment}).command("run"), false)
+	line = slices.DeleteFunc(line, func(flag string) bool {
+		name, _, _ := strings.Cut(flag, "=")
+		return slices.Contains([]string{"--quiet", "--verbose", "--json", "--log-format"}, name)
+	})
+	return rehearse(a.environment, append([]string{"run"}, line...), a.file)
+}
+
+// takeOver gives doctor the settings with which a run would begin, but those of doctor's own lines.
 func (a *app) takeOver(r *rehearsed, o *pullOptions) {
-	s, runs := &a.settings, &r.settings
-	s.lake, s.api, s.clock, s.dayZone, s.requireLake = runs.lake, runs.api, runs.clock, runs.dayZone, runs.requireLake
-	s.workDir, s.caching, s.cacheGB, s.pageMemory = runs.workDir, runs.caching, runs.cacheGB, runs.pageMemory
+	own := a.settings
+	a.settings = r.settings
+	a.settings.json, a.settings.quiet, a.settings.verbose, a.settings.format, a.settings.log = own.json, own.quiet, own.verbose, own.format, own.log
 	o.feeds, o.authEncoding = r.cmd.Flag("feeds").Value.String(), r.cmd.Flag("auth-encoding").Value.String()
 }
 
 // diagnoseTelling looks at whom a run tells how it ended, without telling anyone: what fails there is only a warning of the run.
-func (r *rehearsed) diagnoseTelling(ctx context.Context) (all []diagnosis) {
-	tell := &r.settings.tell
-	add := func(check, target string, look func() error) {
+func (a *app) diagnoseTelling(ctx context.Context) (all []diagnosis) {
+	tell := &a.settings.tell
+	add := func(check, target, ok string, look func() error) {
 		if target == "" {
 			return
 		}
@@ -31,37 +46,36 @@ func (r *rehearsed) diagnoseTelling(ctx context.Context) (all []diagnosis) {
 			all = append(all, problem(check, "correct this setting: a run ends as it does without, and warns that it could not tell", err))
 			return
 		}
-		what := "the command can be started"
-		switch {
-		case notify.IsURL(target):
-			what = "it is " + notify.Shown(target)
-		case check == "metrics file", check == "openlineage":
-			what = target
+		if notify.IsURL(target) {
+			ok = "it is " + notify.Shown(target)
 		}
-		all = append(all, found(check, "%s; nothing was sent", what))
+		all = append(all, found(check, "%s; nothing was sent", ok))
 	}
-	add("metrics file", tell.metricsFile, func() error { return canCreate(tell.metricsFile) })
-	add("openlineage", tell.openLineage, func() error {
+	add("metrics file", tell.metricsFile, tell.metricsFile, func() error { return metrics.CanWrite(tell.metricsFile) })
+	add("openlineage", tell.openLineage, tell.openLineage, func() error {
 		if !notify.IsURL(tell.openLineage) {
-			return canCreate(tell.openLineage)
+			return canAppend(tell.openLineage)
 		}
-		_, err := r.secret(ctx, "openlineage_token")
+		_, err := a.secret(ctx, "openlineage_token")
 		return err
 	})
 	for _, hook := range []struct{ name, target string }{{"on-success", tell.onSuccess}, {"on-failure", tell.onFailure}} {
-		add(hook.name, hook.target, func() error {
+		add(hook.name, hook.target, "the command can be started", func() error {
 			if !notify.IsURL(hook.target) {
 				return checkCommand(ctx, hook.target)
 			}
-			_, err := r.secret(ctx, "webhook_token")
+			_, err := a.secret(ctx, "webhook_token")
 			return err
 		})
 	}
 	return all
 }
 
-// canCreate reports whether a file can be created in its folder.
-func canCreate(path string) error {
+// canAppend returns why no events can be added to a file.
+func canAppend(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return notify.CanAppend(path)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".dealflow-doctor-*")
 	if err != nil {
 		return err
@@ -69,21 +83,22 @@ func canCreate(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// plainWord matches the first word of a shell command if it is the name of a program or a path of one.
-var plainWord = regexp.MustCompile(`^\s*([A-Za-z0-9_./+-]+)(\s|;|$)`)
+// plainWord matches the first word of a shell command if it is the name of a program or a path of one; with what follows it if that makes it the name of
+// a function or a variable.
+var plainWord = regexp.MustCompile(`^\s*([A-Za-z0-9_./+-]+)(\s*\(|=)?`)
 
-// checkCommand has a shell read a command without starting it, and look for the program that is its first word. The error does not have the command,
+// checkCommand has a shell read a command without starting it, and look for the program that is its first word. The error shows nothing of the command,
 // which may contain a secret.
 func checkCommand(ctx context.Context, command string) error {
 	if err := notify.CheckScript(ctx, command); err != nil {
 		return fmt.Errorf("no shell can read the command: %w", err)
 	}
 	word := plainWord.FindStringSubmatch(command)
-	if word == nil {
+	if word == nil || word[2] != "" {
 		return nil
 	}
 	if err := exec.CommandContext(ctx, "sh", "-c", `command -v -- "$1" >/dev/null`, "sh", word[1]).Run(); err != nil {
-		return fmt.Errorf("the command begins with %s, which is no program here", word[1])
+		return errors.New("its first word is no program here")
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ next run may then take snapshots of earlier days, and of that day, again. Use it
 				return usagef("--drop-day takes back one day and drops no other: leave --keep-days and --keep-month-ends out")
 			case o.dropDay != "" && o.garbageOnly:
 				return a.garbageOnlyRefused(cmd)
-			case o.garbageOnly && (changed("keep-days") || changed("keep-month-ends")):
-				return usagef("--garbage-only keeps all snapshots: leave --keep-days and --keep-month-ends out")
+			case o.garbageOnly && changed("keep-days"):
+				return usagef("--garbage-only keeps all snapshots: leave --keep-days out")
 			case o.dropDay == "" && changed("feeds"):
 				return usagef("--feeds belongs to --drop-day: name the day whose snapshots of these feeds are to be taken back")
 			}

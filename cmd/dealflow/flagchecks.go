@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,7 +30,7 @@ import (
 // written, not on the night of its command. Their errors show no value of a secret flag.
 var flagChecks = map[string]func(text string) error{
 	"lake": checkFolder, "work-dir": checkWorkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
-	"metrics-file": checkPath, "query out": checkPath, "report out": checkPath,
+	"metrics-file": checkPath, "query out": checkOutPath, "report out": checkOutPath,
 	"feeds": parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
 	"on-success": notify.Check, "on-failure": notify.Check, "openlineage": checkEvents,
@@ -73,21 +75,34 @@ func checkWritten(text string) error {
 	switch shown := shownAddress(text); {
 	case text == "~" || strings.HasPrefix(text, "~/"):
 		return fmt.Errorf("%q: only a shell knows ~: write the whole path", shown)
-	case unreplaced.MatchString(text):
-		return fmt.Errorf("%q: nothing replaces variables here: write the whole path, or have a shell replace them", shown)
+	case unreplaced.MatchString(text) && !exists(text):
+		return fmt.Errorf("%q: nothing replaces variables here: write the whole path, or have a shell replace them (if this is the name, create it first)", shown)
 	case strings.TrimFunc(text, unseen) != text:
 		return fmt.Errorf("%q: want a path without a character around it that cannot be seen", shown)
 	}
 	return nil
 }
 
-// checkPath checks the path of a file.
-func checkPath(text string) error {
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// checkOutPath checks the path of a file that a person asks for once, and sees.
+func checkOutPath(text string) error {
 	switch {
 	case strings.Trim(text, " '\"") != text:
 		return fmt.Errorf("%q: want a path without quotes or blanks around it", text)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		return fmt.Errorf("%q: want a path without control characters, such as a newline", text)
+	}
+	return nil
+}
+
+// checkPath checks the path of a file of the settings.
+func checkPath(text string) error {
+	if err := checkOutPath(text); err != nil {
+		return err
 	}
 	return checkWritten(text)
 }
@@ -102,7 +117,7 @@ func checkEvents(text string) error {
 		return notify.Check(text)
 	case hostPort.MatchString(text):
 		return errors.New("is it a server? Want a URL such as http://host:5000, or the path of a file")
-	case strings.Trim(text, " '\"") != text, strings.ContainsFunc(text, unicode.IsControl), checkWritten(text) != nil:
+	case checkPath(text) != nil:
 		return errors.New("want a URL, or the whole path of a file as it is, without quotes, blanks around it, ~ and variables")
 	}
 	return nil
@@ -215,7 +230,7 @@ func checkAddress(text string) error {
 	if err != nil {
 		return fmt.Errorf("%q: want an address such as 127.0.0.1:8900", text)
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+	if _, err := new(net.Resolver).LookupPort(context.Background(), "tcp", port); err != nil {
 		return fmt.Errorf("%q: want a port from 0 to 65535, such as in 127.0.0.1:8900", text)
 	}
 	return nil

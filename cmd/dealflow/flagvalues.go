@@ -59,7 +59,7 @@ var errEmpty = errors.New("is empty: give it a value, or leave it out")
 var errTwice = errors.New("is given twice, with two values: give it once")
 
 // errNextFlag refuses --lake $LAKE --require-lake where LAKE is not set: the next flag would be the value. It shows none, which may be secret.
-var errNextFlag = errors.New("has a flag as its value: is a variable before that empty? Give the value in quotes, such as \"$LAKE\", or as ./--name")
+var errNextFlag = errors.New("has a flag as its value: is its own value missing, as that of a variable without quotes that is empty?")
 
 // flagLike matches the flags of the program.
 var flagLike = regexp.MustCompile(`^(--[a-z]|-[a-z]$)`)
@@ -146,7 +146,7 @@ func refusal(f *pflag.Flag, from string, err error) error {
 		where += ", from " + from
 	}
 	switch {
-	case errors.Is(err, errEmpty) && from != "":
+	case (errors.Is(err, errEmpty) || errors.Is(err, errNextFlag)) && from != "":
 		return fmt.Errorf("%s, %w", where, err)
 	case errors.Is(err, errEmpty), errors.Is(err, errTwice), errors.Is(err, errNextFlag), from == "" && strings.HasPrefix(err.Error(), `"`):
 		return fmt.Errorf("%s %w", where, err)

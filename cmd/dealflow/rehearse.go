@@ -17,10 +17,11 @@ type rehearsed struct {
 	cmd *cobra.Command
 }
 
-// rehearse reads a command line as the program would, and does nothing. Its error is that with which the command would end before it begins.
-func (a *app) rehearse(line []string) (*rehearsed, error) {
-	r := &rehearsed{app: &app{environment: a.environment, work: new(workFolder), sink: logs.NewSink(io.Discard, "dealflow")}}
-	r.settings.s3 = a.settings.s3
+// rehearse reads a command line as the program would in an environment, and does nothing. file is the settings file, if it need not be read again. The
+// error is that with which the command would end before it begins; there is a command nevertheless if its settings could be read.
+func rehearse(env environment, line []string, file *settingsText) (*rehearsed, error) {
+	r := &rehearsed{app: &app{environment: env, work: new(workFolder), sink: logs.NewSink(io.Discard, "dealflow"), file: file}}
+	r.settings.s3 = env.S3
 	root := r.root()
 	cmd, rest, err := root.Find(line)
 	if err != nil {
@@ -51,13 +52,9 @@ func (r *rehearsed) from(flag string) string {
 	return "the default"
 }
 
-// passedOn returns the flags that the command of a name gets from another one, cmd: those on that one's command line, which file of settings to read among
-// them, and those of that one's own section (DEALFLOW_WATCH_…) that the command has none for.
-func (a *app) passedOn(cmd *cobra.Command, root *cobra.Command, name string) (line []string) {
-	command, _, err := root.Find([]string{name})
-	if err != nil { // all names are in this program
-		panic(err)
-	}
+// passedOn returns the flags that a command gets from another one, cmd: those on that one's command line, which file of settings to read among
+// them, and those of that one's own section (DEALFLOW_WATCH_…); unless the command has its own, where these come first.
+func (a *app) passedOn(cmd, command *cobra.Command, theirsFirst bool) (line []string) {
 	found := func(command, flag string) (string, bool) {
 		value, ok := a.settings.sources.Find(config.Setting{Command: command, Name: underscored(flag)})
 		return value.Text, ok
@@ -72,7 +69,7 @@ func (a *app) passedOn(cmd *cobra.Command, root *cobra.Command, name string) (li
 		}
 		value, given := f.Value.String(), f.Changed
 		if !given {
-			if _, own := found(name, f.Name); !own {
+			if _, own := found(command.Name(), f.Name); !own || !theirsFirst {
 				value, given = found(cmd.Name(), f.Name)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 type app struct {
 	environment
 	settings settings
+	file     *settingsText // nil before it is read
 	work     *workFolder
 	sink     *logs.Sink
 }
@@ -57,6 +58,15 @@ else the default.
 	showVariables(root)
 	a.addCompletions(root)
 	return root
+}
+
+// command returns the command of a name.
+func (a *app) command(name string) *cobra.Command {
+	command, _, err := a.root().Find([]string{name})
+	if err != nil { // all names are in this program
+		panic(err)
+	}
+	return command
 }
 
 // likelyFlag asks about the flag that an unknown one most probably means; "" for none, and for another error.

@@ -133,8 +133,8 @@ func (o *runOptions) check(cmd *cobra.Command, dayZone string, origin func(flag 
 		return usagef("--keep-days %d%s: want --maintain with it; run drops no snapshots by itself", o.keep.Days, origin("keep-days"))
 	case given("keep-days") && o.keep.Days == 0:
 		return usagef("--keep-days 0 would keep no day: leave it out, and nothing expires")
-	case given("keep-month-ends") && o.keep.Days == 0:
-		return usagef("--keep-month-ends: want --keep-days with it; without, nothing expires")
+	case !o.keep.MonthEnds && o.keep.Days == 0:
+		return usagef("--keep-month-ends=false%s: want --keep-days with it; without, nothing expires", origin("keep-month-ends"))
 	case o.acceptDayZone && dayZone == "":
 		return usagef("--accept-day-zone: want --day-zone with it, the time zone to count days in from now on")
 	}

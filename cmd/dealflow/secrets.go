@@ -36,23 +36,34 @@ func (a *app) secret(ctx context.Context, name string) (string, error) {
 	case name + "_file":
 		data, err = a.readSecretFile(ctx, what, found.Text)
 	case name + "_command":
-		data, err = runSecretCommand(ctx, found.Text, a.Environ)
+		data, err = runSecretCommand(ctx, found.Text)
 	case "": // none is set
 		return "", nil
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
 	}
 	if err != nil {
 		return "", usagef("%s%s, from %s: %w", what, map[bool]string{true: " file"}[setting.Name == name+"_file"], found.From, err)
 	}
 	text := strings.TrimRight(string(data), "\r\n")
-	switch {
-	case strings.TrimSpace(text) == "":
-		return "", usagef("%s, from %s: it is empty", what, found.From)
-	case strings.HasPrefix(text, "\uFEFF"):
-		return "", usagef("%s, from %s: it begins with a byte order mark, which is no part of it: save the file without one", what, found.From)
-	case name != "signing_key" && strings.ContainsFunc(text, unicode.IsControl):
-		return "", usagef("%s, from %s: it has several lines, or a control character, which no secret has: want the secret alone", what, found.From)
+	if err := checkSecret(text, name == "signing_key"); err != nil {
+		return "", usagef("%s, from %s: %w", what, found.From, err)
 	}
 	return text, nil
+}
+
+// checkSecret refuses a text that is no secret as it is. Its errors do not show it.
+func checkSecret(text string, isList bool) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("it is empty")
+	case strings.HasPrefix(text, "\uFEFF"):
+		return errors.New("it begins with a byte order mark, which is no part of it: save the file without one")
+	case !isList && strings.ContainsFunc(text, unicode.IsControl):
+		return errors.New("it has several lines, or a control character, which no secret has: want the secret alone")
+	}
+	return nil
 }
 
 // mostSecret is the size of the largest file that may contain a secret.
@@ -63,25 +74,42 @@ const mostSecret = 64 << 10
 func (a *app) readSecretFile(ctx context.Context, what, path string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe without a writer would never open
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w (the setting is the path of a file; it is not shown here, in case it is the secret itself)", withoutPath(err))
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })() // only of a pipe: what is in other files is there at once
-	data, err = io.ReadAll(io.LimitReader(f, mostSecret+1))
+	data, err = readOnce(ctx, path)
+	for err == nil && len(data) == 0 && info.Mode()&fs.ModeNamedPipe != 0 { // no program has opened it to write yet
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no program has written to this pipe in %s", secretTimeout)
+		case <-time.After(50 * time.Millisecond):
+			data, err = readOnce(ctx, path)
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, withoutPath(err)
 	case len(data) > mostSecret:
 		return nil, fmt.Errorf("it has more than %d bytes, so it is no secret", mostSecret)
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&0o077 != 0 {
 		mode := fmt.Sprintf("%04o", info.Mode().Perm())
 		a.say().Warn("secret file is open to others", "secret", what, "path", path, "mode", mode,
 			logs.Text("%s file %s: its mode is %s, so that other users can open it: want 0600; run `chmod 600 %s`", what, path, mode, path))
 	}
 	return data, nil
+}
+
+// readOnce reads a small file, or what is in a pipe until its writers have closed it; nothing if it has none.
+func readOnce(ctx context.Context, path string) (data []byte, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // to open a pipe without a writer would wait without end
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })() // only of a pipe: what is in other files is there at once
+	return io.ReadAll(io.LimitReader(f, mostSecret+1))
 }
 
 // withoutPath returns the cause of an error about a file.
@@ -95,10 +123,10 @@ func withoutPath(err error) error {
 
 // runSecretCommand returns what a shell command prints on stdout. Nothing that the command prints is in the error: it
 // may be the secret.
-func runSecretCommand(ctx context.Context, command string, environ []string) ([]byte, error) {
+func runSecretCommand(ctx context.Context, command string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it took more than %s", secretTimeout))
 	defer cancel()
-	data, err := notify.Shell(ctx, command, environ).Output()
+	data, err := notify.Shell(ctx, command, nil).Output()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

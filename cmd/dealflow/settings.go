@@ -171,6 +171,10 @@ func shownAddress(address string) string {
 // storeAt opens the store at an address; what names the address for errors.
 func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
 	scheme, _, remote := strings.Cut(address, "://")
+	named := what // before an address
+	if strings.Contains(what, ", from ") {
+		named += ":"
+	}
 	switch {
 	case remote && scheme == "s3" && s.s3 != nil:
 		return s.s3(address), nil
@@ -184,12 +188,12 @@ func (s *settings) storeAt(ctx context.Context, what, address string) (store.Sto
 		}
 		return remote, nil
 	case remote || address == "":
-		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", what, shownAddress(address))
+		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", named, shownAddress(address))
 	case looksRemote.MatchString(address):
-		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", what, shownAddress(address), shownAddress(address))
+		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", named, shownAddress(address), shownAddress(address))
 	}
 	if err := checkFolder(address); err != nil { // that of a target is no flag
-		return nil, usagef("%s %w", what, err)
+		return nil, usagef("%s %w", named, err)
 	}
 	local, err := dirstore.New(address)
 	if err != nil {

@@ -63,12 +63,17 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	if cfg.Profile == "" {
 		cfg.Profile = a.getenv(config.Prefix + "PROFILE")
 	}
-	cfg.Path, cfg.Text, err = a.readSettingsFile()
+	if a.file == nil {
+		a.file, err = a.readSettingsFile()
+	}
 	if errors.Is(err, fs.ErrNotExist) && cmd.Name() == "init" {
 		err = nil // init may write that very file
 	}
 	if err != nil {
 		return err
+	}
+	if a.file != nil {
+		cfg.Path, cfg.Text = a.file.path, a.file.text
 	}
 	if s.sources.Sources, err = config.Read(cfg); err != nil {
 		return &usageError{err}
@@ -76,9 +81,15 @@ func (a *app) readSources(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// readSettingsFile returns the path and the text of the settings file; "" if there is none.
-func (a *app) readSettingsFile() (path string, text []byte, err error) {
-	path = a.settings.config
+// settingsText is the settings file. Its path is "" if there is none.
+type settingsText struct {
+	path string
+	text []byte
+}
+
+// readSettingsFile reads the settings file. It may be a pipe, which can be read once.
+func (a *app) readSettingsFile() (*settingsText, error) {
+	path := a.settings.config
 	if path == "" {
 		path = a.getenv(config.Prefix + "CONFIG")
 	}
@@ -86,20 +97,20 @@ func (a *app) readSettingsFile() (path string, text []byte, err error) {
 	if !named {
 		path = defaultConfig
 	}
-	text, err = os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	switch {
 	case err == nil:
-		return path, text, nil
+		return &settingsText{path, text}, nil
 	case named || !errors.Is(err, fs.ErrNotExist):
-		return "", nil, usagef("settings file: %w", err)
+		return nil, usagef("settings file: %w", err)
 	}
 	if _, err := os.Lstat(path); err == nil { // a link to a disk that is not mounted
-		return "", nil, usagef("settings file: %s is a link to a file that is not there", path)
+		return nil, usagef("settings file: %s is a link to a file that is not there", path)
 	}
-	if _, err := os.Lstat(likeConfig); err == nil {
-		return "", nil, usagef("settings file: %s is not read, because its name is not %s: rename it, or name it with --config", likeConfig, path)
+	if text, err := os.ReadFile(likeConfig); err == nil && config.HasLake(text) {
+		return nil, usagef("settings file: %s is not read, because its name is not %s: rename it, or name it with --config", likeConfig, path)
 	}
-	return "", nil, nil
+	return new(settingsText), nil
 }
 
 // set sets a flag of a command from the environment or the settings file.

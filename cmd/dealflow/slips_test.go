@@ -29,6 +29,8 @@ func TestSlips(t *testing.T) {
 		{nil, "copy lake $HOME/backup", "the target"},
 		{[]string{"DEALFLOW_METRICS_FILE=m.prom "}, "run", "without quotes or blanks"},
 		{nil, "query SELECT|1 --out answer.csv|", "--out"},
+		{[]string{"DEALFLOW_LAKE=--require-lake"}, "run", "--lake, from DEALFLOW_LAKE, has a flag as its value"},
+		{[]string{"DEALFLOW_LAKE=sss:/b"}, "run", `--lake, from DEALFLOW_LAKE: "sss:/b": is it s3://bucket/prefix?`},
 		// The value of a flag is missing.
 		{nil, "run --lake --require-lake", "--lake has a flag as its value"},
 		{nil, "run --lake -q", "--lake has a flag as its value"},
@@ -46,10 +48,10 @@ func TestSlips(t *testing.T) {
 		{append(s3, "AWS_ENDPOINT_URL_S3=http://store:99999"), "status --lake s3://bucket/x", "the endpoint (AWS_ENDPOINT_URL_S3"},
 		{append(s3, "AWS_REGION=eu 1"), "run --lake s3://bucket/x", `the region "eu 1" (AWS_REGION`},
 		// What has no effect.
-		{nil, "run --maintain --keep-month-ends=false", "--keep-month-ends: want --keep-days"},
+		{nil, "run --maintain --keep-month-ends=false", "--keep-month-ends=false: want --keep-days"},
 		{nil, "run --maintain --keep-days 0", "--keep-days 0 would keep no day"},
 		{nil, "run --accept-day-zone", "--accept-day-zone: want --day-zone"},
-		{nil, "expire --garbage-only --keep-days 1", "leave --keep-days and --keep-month-ends out"},
+		{nil, "expire --garbage-only --keep-days 1", "leave --keep-days out"},
 		{nil, "copy a b --lake c", "leave --lake out"},
 		{nil, "serve --lake a --seed 3", "--seed is of a simulated market"},
 		// Secrets, and what is taken for one.
@@ -57,7 +59,6 @@ func TestSlips(t *testing.T) {
 		{[]string{"DEALFLOW_CLIENT_SECRET=", "DEALFLOW_CLIENT_SECRET_FILE=/dev/zero"}, "run", "it is no secret"},
 		{[]string{"DEALFLOW_CLIENT_SECRET=", "DEALFLOW_CLIENT_SECRET_FILE=two-lines"}, "run", "from DEALFLOW_CLIENT_SECRET_FILE: it has several lines"},
 		{[]string{"DEALFLOW_CLIENT_SECRET=", "DEALFLOW_CLIENT_SECRET_FILE=marked"}, "run", "it begins with a byte order mark"},
-		{[]string{"DEALFLOW_CLIENT_SECRET=", "DEALFLOW_CLIENT_SECRET_FILE=pipe"}, "run", "it is empty"},
 		{[]string{"DEALFLOW_CLIENT_SECRET=can\nary"}, "run", "from DEALFLOW_CLIENT_SECRET: it has several lines"},
 		{nil, "init --api http://u:canary@host other.yaml", "want no credentials in the URL"},
 	} {
@@ -65,9 +66,6 @@ func TestSlips(t *testing.T) {
 			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if err := syscall.Mkfifo("pipe", 0o600); err != nil && !os.IsExist(err) {
-			t.Fatal(err)
 		}
 		words := strings.Fields(slip.line)
 		for i := range words {
@@ -91,8 +89,52 @@ func TestSlips(t *testing.T) {
 		}
 	}
 	made, err := filepath.Glob("*")
-	if err != nil || strings.Join(made, " ") != "marked pipe two-lines" {
+	if err != nil || strings.Join(made, " ") != "marked two-lines" {
 		t.Errorf("there is %q, %v: something was made", made, err)
+	}
+}
+
+// TestUnusualSettings has settings that look like slips and are none.
+func TestUnusualSettings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	account := []string{"DEALFLOW_API=http://127.0.0.1:1/", "DEALFLOW_CLIENT_ID=demo", "DEALFLOW_CLIENT_SECRET=demo\n", "DEALFLOW_ATTEMPTS=1"}
+	if err := os.Mkdir("a$b", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("dealflow.yml", []byte("services: {web: {image: x}}\n"), 0o600); err != nil { // of another program
+		t.Fatal(err)
+	}
+	pipe := "pipe"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
+	for _, c := range []struct {
+		environ []string
+		line    string
+		code    int
+		said    string
+	}{
+		{[]string{"DEALFLOW_LAKE=a$b"}, "run", 1, "connection refused"},
+		{[]string{"DEALFLOW_LAKE=100%"}, "run", 1, "connection refused"},
+		{nil, "query SELECT|1|AS|n --out sales$eu.csv", 10, "no lake"},
+		{nil, "run --keep-month-ends", 1, "connection refused"},
+		{[]string{"DEALFLOW_CLIENT_SECRET=", "DEALFLOW_CLIENT_SECRET_FILE=" + pipe}, "run", 1, "connection refused"},
+		{[]string{"DEALFLOW_CLIENT_SECRET=", `DEALFLOW_CLIENT_SECRET_COMMAND=test -n "$PATH" && echo demo`}, "run", 1, "connection refused"},
+		{nil, "version", 0, ""},
+	} {
+		environ := slices.DeleteFunc(slices.Concat(account, c.environ), func(variable string) bool {
+			return strings.HasPrefix(variable, "DEALFLOW_CLIENT_SECRET=demo") && slices.Contains(c.environ, "DEALFLOW_CLIENT_SECRET=")
+		})
+		if slices.Contains(c.environ, "DEALFLOW_CLIENT_SECRET_FILE="+pipe) {
+			go func() { _ = os.WriteFile(pipe, []byte("demo\n"), 0o600) }() // opens it when the program reads
+		}
+		words := strings.Fields(c.line)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "|", " ")
+		}
+		if code, _, stderr := mainWith(t, environ, words...); code != c.code || !strings.Contains(stderr, c.said) {
+			t.Errorf("%q, dealflow %s: ends with %d, want %d and %q:\n%s", c.environ, c.line, code, c.code, c.said, stderr)
+		}
 	}
 }
 
@@ -107,7 +149,7 @@ func TestSettingsFileSlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefused(t, nil, []string{"status"}, "dealflow.yaml is a link to a file that is not there")
-	if err := os.Rename("x.yaml", "dealflow.yml"); err != nil {
+	if err := os.Rename("x.yaml", "dealflow.yml"); err != nil { // it has a lake
 		t.Fatal(err)
 	}
 	if err := os.Remove("dealflow.yaml"); err != nil {

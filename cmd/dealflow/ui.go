@@ -242,6 +242,9 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 	if err != nil {
 		return nil, nil, usagef("--token-file: %w", err)
 	}
+	if err := checkSecret(strings.TrimSpace(string(token)), false); err != nil {
+		return nil, nil, usagef("--token-file: %w", err)
+	}
 	style, err := frame.Style()
 	if err != nil {
 		return nil, nil, err

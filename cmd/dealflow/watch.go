@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -103,13 +104,12 @@ type watcher struct {
 	store       store.Store
 	feeds       []api.Feed
 	maintenance []string
-	root        *cobra.Command // of the commands, to see which flags they have
 }
 
 func runWatch(cmd *cobra.Command, a *app, o watchOptions) (err error) {
 	ctx := cmd.Context()
 	a.sink.Terminal = false // lines have their times, and commands draw no bars
-	w := &watcher{app: a, cmd: cmd, options: o, root: (&app{environment: a.environment}).root()}
+	w := &watcher{app: a, cmd: cmd, options: o}
 	plan, err := w.plan(ctx)
 	if err != nil {
 		return err
@@ -209,14 +209,14 @@ func (w *watcher) rehearse(maintains bool) error {
 		names = append(names, w.maintenance...)
 	}
 	for _, name := range names {
-		r, err := a.rehearse(slices.Concat([]string{name}, w.passedOn(name)))
+		r, err := rehearse(w.environment(), slices.Concat([]string{name}, w.passedOn(name)), nil)
 		if err == nil && r.cmd.Flags().Lookup("api") != nil {
 			_, err = r.settings.base()
 		}
 		if err != nil {
 			return fmt.Errorf("%s, which watch starts: %w", name, err)
 		}
-		if r.settings.lake != a.settings.lake {
+		if !sameAddress(r.settings.lake, a.settings.lake) {
 			return usagef("watch is of the lake %s, and %s, which it starts, of %s (%s): name one lake for all commands, in no section",
 				shownAddress(a.settings.lake), name, shownAddress(r.settings.lake), r.from(lakeSetting.Name))
 		}
@@ -225,6 +225,16 @@ func (w *watcher) rehearse(maintains bool) error {
 		}
 	}
 	return nil
+}
+
+// sameAddress reports whether two addresses of lakes are spellings of one.
+func sameAddress(x, y string) bool {
+	if strings.Contains(x+y, "://") {
+		return strings.TrimRight(x, "/") == strings.TrimRight(y, "/")
+	}
+	x, errX := filepath.Abs(x)
+	y, errY := filepath.Abs(y)
+	return errX == nil && errY == nil && x == y
 }
 
 func (w *watcher) config(p schedule.Plan) (watch.Config, error) {
@@ -288,6 +298,11 @@ func (w *watcher) execute(ctx context.Context, due schedule.Due) int {
 
 // main carries out a command line.
 func (w *watcher) main(ctx context.Context, line ...string) int {
+	return Main(ctx, slices.Concat(line, w.passedOn(line[0])), w.environment())
+}
+
+// environment returns that of the commands.
+func (w *watcher) environment() environment {
 	env := w.app.environment
 	env.Stderr = w.app.sink
 	unknown := w.app.settings.sources.Unknown() // said once, when the watch began
@@ -295,13 +310,13 @@ func (w *watcher) main(ctx context.Context, line ...string) int {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.ContainsFunc(unknown, func(u config.Unknown) bool { return u.Name == name })
 	})
-	return Main(ctx, slices.Concat(line, w.passedOn(line[0])), env)
+	return env
 }
 
 // passedOn returns the flags that a command gets from the watch, and a deadline if it has none.
 func (w *watcher) passedOn(name string) []string {
-	line := w.app.passedOn(w.cmd, w.root, name)
-	command, _, _ := w.root.Find([]string{name})
+	command := (&app{environment: w.app.environment}).command(name)
+	line := w.app.passedOn(w.cmd, command, true)
 	if _, set := w.app.settings.sources.Find(config.Setting{Command: name, Name: "deadline", Shared: true}); !set && command.Flags().Lookup("deadline") != nil {
 		deadline := w.options.limit * 2 / 3
 		if name == "sync" {

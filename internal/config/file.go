@@ -198,6 +198,20 @@ func (f *file) where(e entry, profile string) string {
 	return fmt.Sprintf("%s line %d", f.path, e.line)
 }
 
+// HasLake reports whether a text is that of a settings file which says where a lake is, or its API.
+func HasLake(text []byte) bool {
+	var keys map[string]yaml.Node
+	if yaml.Unmarshal(text, &keys) != nil {
+		return false
+	}
+	for _, key := range []string{"lake", "api", "client_id", profilesKey} {
+		if _, ok := keys[key]; ok {
+			return true
+		}
+	}
+	return false
+}
+
 // Profiles returns the names of the profiles of a settings file. A file that cannot be read has none.
 func Profiles(text []byte) []string {
 	return slices.Sorted(maps.Keys(parseFile("", text, namesOf(nil)).profiles))

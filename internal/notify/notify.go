@@ -137,7 +137,7 @@ func Run(ctx context.Context, c Config, command string, document []byte) error {
 	shell.Stdin = bytes.NewReader(document)
 	var said tail
 	shell.Stdout, shell.Stderr = &said, &said
-	err := shell.Run()
+	err := runAlone(shell)
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -171,18 +171,43 @@ func (t *tail) lastLine() string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
+// errOthers refuses a file that another program has written.
+var errOthers = errors.New("it has something else than events: name another file")
+
 // Append writes a document as one line to the end of a file, which only this user may read if it is new. Lines of several
 // processes do not mix. A file that does not begin with a document is another program's, and refused.
 func Append(path string, document []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := openEvents(path, os.O_CREATE)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	first := make([]byte, 1)
-	if n, _ := f.ReadAt(first, 0); n == 1 && first[0] != '{' { // what cannot be read from its begin, such as a pipe, is no file of another program
-		return &os.PathError{Op: "append to", Path: path, Err: errors.New("it has something else than events: name another file")}
-	}
 	_, err = f.Write(append(bytes.TrimRight(document, "\n"), '\n'))
 	return err
+}
+
+// CanAppend returns the error that Append would have for a file that exists. A pipe is not opened.
+func CanAppend(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	f, err := openEvents(path, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// openEvents opens a file to append to it. A link, such as /dev/stderr, leads where its user wants, whatever is there.
+func openEvents(path string, create int) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if begin, err := os.Open(path); err == nil { // one that cannot be read may be written to
+			first := make([]byte, 1)
+			_, err = begin.Read(first)
+			if err = errors.Join(err, begin.Close()); err == nil && first[0] != '{' {
+				return nil, &os.PathError{Op: "append to", Path: path, Err: errOthers}
+			}
+		}
+	}
+	return os.OpenFile(path, os.O_APPEND|os.O_WRONLY|create, 0o600)
 }

@@ -2,7 +2,13 @@
 
 package notify
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 // inGroup changes nothing: here a command is killed alone.
 func inGroup(*exec.Cmd) {}
+
+// interrupt interrupts a command.
+func interrupt(cmd *exec.Cmd) { _ = cmd.Process.Signal(os.Interrupt) }

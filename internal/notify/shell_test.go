@@ -5,7 +5,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,27 +32,31 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestShellEnds ends the context of a command that has started others: none of them is left, or the pipe that they have would stay open.
-func TestShellEnds(t *testing.T) {
+// TestRunEnds ends the context of a command that has started others: none of them is left, or the pipe that they have would stay open.
+func TestRunEnds(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	read, write, err := os.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- notify.Run(ctx, notify.Config{Environ: []string{"PATH=" + os.Getenv("PATH"), "PIPE=" + pipe}}, `exec 3>"$PIPE"; sleep 1000 & echo started >&3; sleep 1000`, nil)
+	}()
+	read, err := os.Open(pipe)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer read.Close()
-	shell := notify.Shell(ctx, "sleep 1000 & echo started >&3; sleep 1000", []string{"PATH=" + os.Getenv("PATH")})
-	shell.ExtraFiles = []*os.File{write}
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
+	defer func() { _ = read.Close() }()
 	said := bufio.NewReader(read)
 	if line, err := said.ReadString('\n'); err != nil || line != "started\n" {
 		t.Fatalf("got %q, %v", line, err)
 	}
 	cancel()
-	_ = shell.Wait() // that it was killed
+	if err := <-ended; err == nil {
+		t.Error("no error of a command that was cancelled")
+	}
 	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,17 @@
 package api
 
 import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // redacted is the printed form of every Secret.
@@ -30,16 +36,31 @@ func (s Secret) Reveal() string {
 	return *s.text
 }
 
-// Spellings returns the text and its forms in URLs and forms of the web, in which a server may send back what it got. Remove them from the server's
-// texts before these are shown. It returns nil for an empty secret.
+// Spellings returns the text and the ways in which a server may spell it when it sends back what it got: in URLs, with capital and with small
+// digits, in HTML, in JSON, in base64. Remove them from the server's texts before these are shown. It returns nil for an empty secret.
 func (s Secret) Spellings() []string {
 	if s.IsZero() {
 		return nil
 	}
-	all := []string{s.Reveal(), url.QueryEscape(s.Reveal()), url.PathEscape(s.Reveal())}
-	slices.Sort(all)
+	text := s.Reveal()
+	query := url.QueryEscape(text)
+	all := []string{text, query, url.PathEscape(text), componentEscape.Replace(query)}
+	for _, escaped := range all[1:] {
+		all = append(all, hexDigits.ReplaceAllStringFunc(escaped, strings.ToLower))
+	}
+	all = append(all, html.EscapeString(text), base64.StdEncoding.EncodeToString([]byte(text)))
+	if quoted, err := json.Marshal(text); err == nil {
+		all = append(all, string(quoted[1:len(quoted)-1]))
+	}
+	slices.SortFunc(all, func(x, y string) int { return cmp.Or(len(y)-len(x), strings.Compare(x, y)) }) // one may be a part of another
 	return slices.Compact(all)
 }
+
+var (
+	// componentEscape makes of a form's encoding that of JavaScript's encodeURIComponent.
+	componentEscape = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
+	hexDigits       = regexp.MustCompile("%[0-9A-F]{2}")
+)
 
 // IsZero reports whether the secret is empty.
 func (s Secret) IsZero() bool { return s.Reveal() == "" }

@@ -328,7 +328,7 @@ FROM _dealflow.expected_bonds(t) UNION ALL BY NAME FROM _dealflow.expected_loans
 
 -- A number of days that an analysis is asked for. 1.5 and -1 are errors: DuckDB would make 2 of the one, and the other has no meaning.
 CREATE MACRO _dealflow.days_asked(what, days) AS
-  CASE WHEN days >= 0 AND days = floor(days) THEN days::BIGINT
+  CASE WHEN days::DOUBLE >= 0 AND days::DOUBLE = floor(days::DOUBLE) THEN days::BIGINT
        ELSE error(what || ' is a whole number of days from 0 on, not ' || coalesce(days::VARCHAR, 'NULL')) END;
 
 -- The mean of values in any order. A sum of floats depends on the order in its last digit, so decimals are added.

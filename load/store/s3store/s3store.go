@@ -214,14 +214,14 @@ func orDefault[T int | int32 | int64 | time.Duration](value, byDefault T) T {
 // ErrSetting means that a setting of the AWS tools cannot be understood.
 var ErrSetting = errors.New("a setting of the AWS tools cannot be understood")
 
-// regionName is what the name of a region consists of.
-var regionName = regexp.MustCompile(`^[A-Za-z0-9-]*$`)
+// regionName matches what can be a region of some provider.
+var regionName = regexp.MustCompile(`^[^\s"'/]*$`)
 
 // checkEndpoint refuses an endpoint and a region with a slip, before requests fail in eight tries each. The errors do not show the endpoint, which may
 // have a password.
 func checkEndpoint(settings aws.Config) error {
 	if !regionName.MatchString(settings.Region) {
-		return fmt.Errorf("%w: the region %q (AWS_REGION, or that of the AWS profile): want letters, digits and -", ErrSetting, settings.Region)
+		return fmt.Errorf("%w: the region %q (AWS_REGION, or that of the AWS profile): want a name without blanks, quotes and slashes", ErrSetting, settings.Region)
 	}
 	endpoint := s3.NewFromConfig(settings).Options().BaseEndpoint
 	if endpoint == nil {
