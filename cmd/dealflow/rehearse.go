@@ -40,18 +40,6 @@ func rehearse(env environment, line []string, file *settingsText) (*rehearsed, e
 	return r, nil
 }
 
-// from says where a setting of the command comes from; "the default" if it is set nowhere.
-func (r *rehearsed) from(flag string) string {
-	f := r.cmd.Flag(flag)
-	if f.Changed {
-		return "--" + flag
-	}
-	if value, ok := r.settings.sources.Find(settingOf(r.cmd, f)); ok {
-		return value.From
-	}
-	return "the default"
-}
-
 // passedOn returns the flags that a command gets from another one, cmd: those on that one's command line, which file of settings to read among
 // them, and those of that one's own section (DEALFLOW_WATCH_…); unless the command has its own, where these come first.
 func (a *app) passedOn(cmd, command *cobra.Command, theirsFirst bool) (line []string) {

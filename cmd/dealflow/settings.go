@@ -229,14 +229,20 @@ func (s *settings) cacheFolder() (string, error) {
 	return filepath.Join(user, "dealflow"), nil
 }
 
-// origin says where the value of a flag of all commands is from, if that is not the command line: ", from DEALFLOW_API".
-func (s *settings) origin(flag string) string {
+// from says where the value of a flag is from; "" for the command line and for a default.
+func (s *settings) from(flag string) string {
 	cmd := s.sources.command
 	if cmd == nil || cmd.Flag(flag) == nil || cmd.Flag(flag).Changed {
 		return ""
 	}
-	if found, ok := s.sources.Find(settingOf(cmd, cmd.Flag(flag))); ok {
-		return ", from " + found.From
+	found, _ := s.sources.Find(settingOf(cmd, cmd.Flag(flag)))
+	return found.From
+}
+
+// origin is from after a comma, for the end of a flag's name: --api, from DEALFLOW_API.
+func (s *settings) origin(flag string) string {
+	if from := s.from(flag); from != "" {
+		return ", from " + from
 	}
 	return ""
 }

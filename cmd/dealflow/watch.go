@@ -218,7 +218,7 @@ func (w *watcher) rehearse(maintains bool) error {
 		}
 		if !sameAddress(r.settings.lake, a.settings.lake) {
 			return usagef("watch is of the lake %s, and %s, which it starts, of %s (%s): name one lake for all commands, in no section",
-				shownAddress(a.settings.lake), name, shownAddress(r.settings.lake), r.from(lakeSetting.Name))
+				shownAddress(a.settings.lake), name, shownAddress(r.settings.lake), cmp.Or(r.settings.from(lakeSetting.Name), "the default"))
 		}
 		if name == "run" {
 			a.settings.dayZone, a.settings.clock = r.settings.dayZone, r.settings.clock
