@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"dealflow/schemas/api"
 )
 
 // authHint says what the user can check if credentials are refused.
@@ -112,11 +114,16 @@ func (t *tokens) replace(ctx context.Context) (time.Time, error) {
 
 // basic returns the Authorization header of a token request.
 func (c Config) basic() string {
-	id, secret := c.ClientID, c.ClientSecret.Reveal()
-	if c.AuthEncoding == AuthRFC6749 {
-		id, secret = url.QueryEscape(id), url.QueryEscape(secret)
+	return "Basic " + Credentials(c.ClientID, c.ClientSecret, c.AuthEncoding)
+}
+
+// Credentials returns an account as a token request has it. It is as secret as the secret in it.
+func Credentials(id string, secret api.Secret, encoding AuthEncoding) string {
+	text := secret.Reveal()
+	if encoding == AuthRFC6749 {
+		id, text = url.QueryEscape(id), url.QueryEscape(text)
 	}
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+	return base64.StdEncoding.EncodeToString([]byte(id + ":" + text))
 }
 
 // requestToken sends the token request.

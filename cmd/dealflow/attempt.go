@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"dealflow/extract"
 	"dealflow/internal/attempts"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
@@ -131,8 +130,8 @@ func (at *attempt) hide(who account) {
 		return
 	}
 	at.hidden = append(at.hidden, who.secret.Spellings()...)
-	for _, encode := range []func(string) string{func(text string) string { return text }, url.QueryEscape} { // both values of --auth-encoding
-		at.hidden = append(at.hidden, base64.StdEncoding.EncodeToString([]byte(encode(who.id)+":"+encode(who.secret.Reveal()))))
+	for _, encoding := range []extract.AuthEncoding{extract.AuthRaw, extract.AuthRFC6749} {
+		at.hidden = append(at.hidden, extract.Credentials(who.id, who.secret, encoding))
 	}
 	if at.record != nil {
 		at.record.Hide(at.hidden...)

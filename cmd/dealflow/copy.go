@@ -56,12 +56,12 @@ type copyResult struct {
 }
 
 func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
-	source, err := a.settings.storeAt(ctx, "the source", from)
+	source, err := a.settings.storeAt(ctx, "the source", "", from)
 	if err != nil {
 		return err
 	}
 	a.settings.lake = to // from here on the command works on the new lake
-	target, err := a.settings.storeAt(ctx, "the target", to)
+	target, err := a.settings.storeAt(ctx, "the target", "", to)
 	if err != nil {
 		return err
 	}

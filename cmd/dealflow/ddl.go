@@ -102,7 +102,7 @@ func (a *app) loadStatements(ctx context.Context, dialect, manifest string) (str
 	if !ok || target != "" && !strings.HasSuffix(target, "/") {
 		return "", usagef("--load %s: want the manifest of an export, such as out/manifests/00000000000000000001-00000000000000000002.json", shownAddress(manifest))
 	}
-	s, err := a.settings.storeAt(ctx, "--load", cmp.Or(target, "."))
+	s, err := a.settings.storeAt(ctx, "--load", "", cmp.Or(target, "."))
 	if err != nil {
 		return "", err
 	}

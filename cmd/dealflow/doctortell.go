@@ -8,32 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"dealflow/internal/metrics"
 	"dealflow/internal/notify"
 )
-
-// rehearseRun rehearses the run that doctor is asked about. What doctor's own lines look like is not passed on.
-func (a *app) rehearseRun(cmd *cobra.Command) (*rehearsed, error) {
-	line := a.passedOn(cmd, (&app{environment: a.environment}).command("run"), false)
-	line = slices.DeleteFunc(line, func(flag string) bool {
-		name, _, _ := strings.Cut(flag, "=")
-		return slices.Contains([]string{"--quiet", "--verbose", "--json", "--log-format"}, name)
-	})
-	return rehearse(a.environment, append([]string{"run"}, line...), a.file)
-}
-
-// takeOver gives doctor the settings with which a run would begin, but those of doctor's own lines.
-func (a *app) takeOver(r *rehearsed, o *pullOptions) {
-	own := a.settings
-	a.settings = r.settings
-	a.settings.json, a.settings.quiet, a.settings.verbose, a.settings.format, a.settings.log = own.json, own.quiet, own.verbose, own.format, own.log
-	o.feeds, o.authEncoding = r.cmd.Flag("feeds").Value.String(), r.cmd.Flag("auth-encoding").Value.String()
-}
 
 // diagnoseTelling looks at whom a run tells how it ended, without telling anyone: what fails there is only a warning of the run.
 func (a *app) diagnoseTelling(ctx context.Context) (all []diagnosis) {
@@ -51,13 +29,21 @@ func (a *app) diagnoseTelling(ctx context.Context) (all []diagnosis) {
 		}
 		all = append(all, found(check, "%s; nothing was sent", ok))
 	}
-	add("metrics file", tell.metricsFile, tell.metricsFile, func() error { return metrics.CanWrite(tell.metricsFile) })
-	add("openlineage", tell.openLineage, tell.openLineage, func() error {
-		if !notify.IsURL(tell.openLineage) {
-			return canAppend(tell.openLineage)
+	add("metrics file", tell.metricsFile, tell.metricsFile, func() error {
+		if err := metrics.CheckFile(tell.metricsFile); err != nil {
+			return err
 		}
-		_, err := a.secret(ctx, "openlineage_token")
-		return err
+		return canCreate(tell.metricsFile) // it is replaced
+	})
+	add("openlineage", tell.openLineage, tell.openLineage, func() error {
+		if notify.IsURL(tell.openLineage) {
+			_, err := a.secret(ctx, "openlineage_token")
+			return err
+		}
+		if _, err := os.Stat(tell.openLineage); err == nil {
+			return notify.CanAppend(tell.openLineage)
+		}
+		return canCreate(tell.openLineage)
 	})
 	for _, hook := range []struct{ name, target string }{{"on-success", tell.onSuccess}, {"on-failure", tell.onFailure}} {
 		add(hook.name, hook.target, "the command can be started", func() error {
@@ -71,10 +57,10 @@ func (a *app) diagnoseTelling(ctx context.Context) (all []diagnosis) {
 	return all
 }
 
-// canAppend returns why no events can be added to a file.
-func canAppend(path string) error {
-	if _, err := os.Stat(path); err == nil {
-		return notify.CanAppend(path)
+// canCreate returns why a file cannot be created. A link is a file where it leads.
+func canCreate(path string) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".dealflow-doctor-*")
 	if err != nil {

@@ -77,7 +77,7 @@ func runExport(ctx context.Context, a *app, o exportOptions, target string) erro
 	if cfg.Lake, err = a.openWhole(ctx); err != nil {
 		return err
 	}
-	if cfg.Target, err = a.settings.storeAt(ctx, "the target", target); err != nil {
+	if cfg.Target, err = a.settings.storeAt(ctx, "the target", "", target); err != nil {
 		return err
 	}
 	id, err := uuid.NewV7()

@@ -139,19 +139,28 @@ func canonical(kind, text string) (string, error) {
 	return text, nil
 }
 
+// named puts what was refused before the error, and where it is from; "" for the command line, on which the text is next to its flag.
+func named(what, from string, err error) error {
+	switch {
+	case from != "":
+		return fmt.Errorf("%s, from %s: %w", what, from, err)
+	case strings.HasPrefix(err.Error(), `"`):
+		return fmt.Errorf("%s %w", what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // refusal says which flag was refused, and where the value is from; "" for the command line. The error is that of Set.
 func refusal(f *pflag.Flag, from string, err error) error {
-	where := "--" + f.Name
-	if from != "" {
-		where += ", from " + from
-	}
+	what := "--" + f.Name
+	isOfFlag := errors.Is(err, errEmpty) || errors.Is(err, errTwice) || errors.Is(err, errNextFlag)
 	switch {
-	case (errors.Is(err, errEmpty) || errors.Is(err, errNextFlag)) && from != "":
-		return fmt.Errorf("%s, %w", where, err)
-	case errors.Is(err, errEmpty), errors.Is(err, errTwice), errors.Is(err, errNextFlag), from == "" && strings.HasPrefix(err.Error(), `"`):
-		return fmt.Errorf("%s %w", where, err)
+	case isOfFlag && from != "":
+		return fmt.Errorf("%s, from %s, %w", what, from, err)
+	case isOfFlag:
+		return fmt.Errorf("%s %w", what, err)
 	}
-	return fmt.Errorf("%s: %w", where, err)
+	return named(what, from, err)
 }
 
 // flagError returns the error for a command line that pflag refuses.

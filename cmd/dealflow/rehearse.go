@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -66,4 +68,25 @@ func (a *app) passedOn(cmd, command *cobra.Command, theirsFirst bool) (line []st
 		}
 	})
 	return line
+}
+
+// rehearseRun rehearses the run that doctor is asked about. What doctor's own lines look like is not passed on.
+func (a *app) rehearseRun(cmd *cobra.Command) (*rehearsed, error) {
+	command, err := commandNamed(cmd.Root(), []string{"run"})
+	if err != nil {
+		return nil, err
+	}
+	line := slices.DeleteFunc(a.passedOn(cmd, command, false), func(flag string) bool {
+		name, _, _ := strings.Cut(flag, "=")
+		return slices.Contains([]string{"--quiet", "--verbose", "--json", "--log-format"}, name)
+	})
+	return rehearse(a.environment, append([]string{"run"}, line...), a.file)
+}
+
+// takeOver gives doctor the settings with which a run would begin, but those of doctor's own lines.
+func (a *app) takeOver(r *rehearsed, o *pullOptions) {
+	own := a.settings
+	a.settings = r.settings
+	a.settings.json, a.settings.quiet, a.settings.verbose, a.settings.format, a.settings.log = own.json, own.quiet, own.verbose, own.format, own.log
+	o.feeds, o.authEncoding = r.cmd.Flag("feeds").Value.String(), r.cmd.Flag("auth-encoding").Value.String()
 }

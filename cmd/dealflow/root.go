@@ -60,15 +60,6 @@ else the default.
 	return root
 }
 
-// command returns the command of a name.
-func (a *app) command(name string) *cobra.Command {
-	command, _, err := a.root().Find([]string{name})
-	if err != nil { // all names are in this program
-		panic(err)
-	}
-	return command
-}
-
 // likelyFlag asks about the flag that an unknown one most probably means; "" for none, and for another error.
 func likelyFlag(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError

@@ -106,7 +106,7 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
   dealflow run --dry-run
   dealflow run --json | jq .commit`,
 		Args:    args(cobra.NoArgs),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.check(cmd, a.settings.dayZone, a.settings.origin) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return o.check(cmd, &a.settings) },
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runRun(cmd.Context(), a, o) },
 	}
 	flags := cmd.Flags()
@@ -127,15 +127,15 @@ Credentials come from DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET, or DEALFLOW
 }
 
 // check checks the flags against each other.
-func (o *runOptions) check(cmd *cobra.Command, dayZone string, origin func(flag string) string) error {
+func (o *runOptions) check(cmd *cobra.Command, s *settings) error {
 	switch given := cmd.Flags().Changed; {
 	case o.keep.Days > 0 && !o.maintain:
-		return usagef("--keep-days %d%s: want --maintain with it; run drops no snapshots by itself", o.keep.Days, origin("keep-days"))
+		return usagef("--keep-days %d%s: want --maintain with it; run drops no snapshots by itself", o.keep.Days, s.origin("keep-days"))
 	case given("keep-days") && o.keep.Days == 0:
 		return usagef("--keep-days 0 would keep no day: leave it out, and nothing expires")
 	case !o.keep.MonthEnds && o.keep.Days == 0:
-		return usagef("--keep-month-ends=false%s: want --keep-days with it; without, nothing expires", origin("keep-month-ends"))
-	case o.acceptDayZone && dayZone == "":
+		return usagef("--keep-month-ends=false%s: want --keep-days with it; without, nothing expires", s.origin("keep-month-ends"))
+	case o.acceptDayZone && s.dayZone == "":
 		return usagef("--accept-day-zone: want --day-zone with it, the time zone to count days in from now on")
 	}
 	return nil

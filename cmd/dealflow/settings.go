@@ -139,7 +139,7 @@ func (s *settings) addRequireLake(flags *pflag.FlagSet) {
 // AWS_ENDPOINT_URL_S3.
 func (s *settings) store(ctx context.Context) (store.Store, error) {
 	if s.lake != "" {
-		return s.storeAt(ctx, "--lake"+s.origin(lakeSetting.Name), s.lake)
+		return s.storeAt(ctx, "--lake", s.from(lakeSetting.Name), s.lake)
 	}
 	if names := s.sources.OnlyInProfiles(lakeSetting); len(names) > 0 {
 		return nil, usagef("no lake: the settings file has one in its profiles alone (%s), and none of them is chosen: name it with --profile, "+
@@ -168,32 +168,29 @@ func shownAddress(address string) string {
 	return scheme + "…" + address[i:]
 }
 
-// storeAt opens the store at an address; what names the address for errors.
-func (s *settings) storeAt(ctx context.Context, what, address string) (store.Store, error) {
+// storeAt opens the store at an address; what names the address for errors, and from says where it is from, as for named.
+func (s *settings) storeAt(ctx context.Context, what, from, address string) (store.Store, error) {
+	refused := func(err error) error { return &usageError{named(what, from, err)} }
 	scheme, _, remote := strings.Cut(address, "://")
-	named := what // before an address
-	if strings.Contains(what, ", from ") {
-		named += ":"
-	}
 	switch {
 	case remote && scheme == "s3" && s.s3 != nil:
 		return s.s3(address), nil
 	case remote && scheme == "s3":
 		remote, err := s3store.New(ctx, s3store.Config{URL: address, Log: s.log})
 		if errors.Is(err, s3store.ErrURL) || errors.Is(err, s3store.ErrSetting) {
-			return nil, usagef("%s: %w", what, err)
+			return nil, refused(err)
 		}
 		if err != nil {
 			return nil, err
 		}
 		return remote, nil
 	case remote || address == "":
-		return nil, usagef("%s %q: want a local folder or s3://bucket/prefix", named, shownAddress(address))
+		return nil, refused(fmt.Errorf("%q: want a local folder or s3://bucket/prefix", shownAddress(address)))
 	case looksRemote.MatchString(address):
-		return nil, usagef("%s %q: is it s3://bucket/prefix? A folder of that name is ./%s", named, shownAddress(address), shownAddress(address))
+		return nil, refused(fmt.Errorf("%q: is it s3://bucket/prefix? A folder of that name is ./%s", shownAddress(address), shownAddress(address)))
 	}
 	if err := checkFolder(address); err != nil { // that of a target is no flag
-		return nil, usagef("%s %w", named, err)
+		return nil, refused(err)
 	}
 	local, err := dirstore.New(address)
 	if err != nil {
@@ -254,7 +251,7 @@ func (s *settings) base() (api.Base, error) {
 	}
 	base, err := api.ParseBase(s.api)
 	if err != nil {
-		return api.Base{}, usagef("--api%s: %w", s.origin("api"), err)
+		return api.Base{}, &usageError{named("--api", s.from("api"), err)}
 	}
 	return base, nil
 }

@@ -238,18 +238,19 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 	if o.tokenFile == "" {
 		return nil, hosts, nil
 	}
-	token, err := a.readSecretFile(ctx, "token", o.tokenFile)
+	data, err := a.readSecretFile(ctx, "token", o.tokenFile)
 	if err != nil {
 		return nil, nil, usagef("--token-file: %w", err)
 	}
-	if err := checkSecret(strings.TrimSpace(string(token)), false); err != nil {
+	token := strings.TrimSpace(string(data))
+	if err := checkSecret(token, false); err != nil {
 		return nil, nil, usagef("--token-file: %w", err)
 	}
 	style, err := frame.Style()
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := login.New(login.Config{Token: strings.TrimSpace(string(token)), Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
+	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
 	if err != nil {
 		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
 	}

@@ -54,7 +54,7 @@ func runUpgrade(ctx context.Context, a *app, to string) error {
 		return err
 	}
 	a.settings.lake = to // from here on the command works on the new lake
-	into, err := a.settings.storeAt(ctx, "--to", to)
+	into, err := a.settings.storeAt(ctx, "--to", "", to)
 	if err != nil {
 		return err
 	}

@@ -104,12 +104,13 @@ type watcher struct {
 	store       store.Store
 	feeds       []api.Feed
 	maintenance []string
+	root        *cobra.Command // of the commands, to see which flags they have
 }
 
 func runWatch(cmd *cobra.Command, a *app, o watchOptions) (err error) {
 	ctx := cmd.Context()
 	a.sink.Terminal = false // lines have their times, and commands draw no bars
-	w := &watcher{app: a, cmd: cmd, options: o}
+	w := &watcher{app: a, cmd: cmd, options: o, root: (&app{environment: a.environment}).root()}
 	plan, err := w.plan(ctx)
 	if err != nil {
 		return err
@@ -315,7 +316,10 @@ func (w *watcher) environment() environment {
 
 // passedOn returns the flags that a command gets from the watch, and a deadline if it has none.
 func (w *watcher) passedOn(name string) []string {
-	command := (&app{environment: w.app.environment}).command(name)
+	command, err := commandNamed(w.root, []string{name})
+	if err != nil { // all names are in this file
+		panic(err)
+	}
 	line := w.app.passedOn(w.cmd, command, true)
 	if _, set := w.app.settings.sources.Find(config.Setting{Command: name, Name: "deadline", Shared: true}); !set && command.Flags().Lookup("deadline") != nil {
 		deadline := w.options.limit * 2 / 3

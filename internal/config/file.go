@@ -78,10 +78,6 @@ func (f *file) readLayer(members []member, known *names) layer {
 	l := layer{}
 	for _, m := range members {
 		if !known.sections[m.key] {
-			if _, setting := known.byKey[m.key]; !setting && m.node.Kind == yaml.MappingNode {
-				f.faults = append(f.faults, fmt.Errorf("settings file %s, line %d: unknown section %q%s; `dealflow config show` lists all", f.path, m.line, m.key, DidYouMean(Suggest(m.key, slices.Sorted(maps.Keys(known.sections))))))
-				continue
-			}
 			f.add(l, m.key, m.node, known)
 			continue
 		}
@@ -111,6 +107,8 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 			instead += fmt.Sprintf(", or %s or %s_command here", secret.Key(), key)
 		}
 		f.fault(node, "%s cannot be in the file: set %s", key, instead)
+	case !ok && node.Kind == yaml.MappingNode:
+		f.fault(node, "unknown section %q%s; `dealflow config show` lists all", key, DidYouMean(Suggest(key, slices.Sorted(maps.Keys(known.sections)))))
 	case !ok:
 		f.fault(node, "unknown setting %q%s; `dealflow config show` lists all", key, DidYouMean(cmp.Or(Suggest(key, known.keys), Suggest(name, known.keys))))
 	default:
@@ -123,8 +121,7 @@ func (f *file) add(l layer, key string, node *yaml.Node, known *names) {
 // member is a key of a mapping, and its value.
 type member struct {
 	key  string
-	node *yaml.Node // its value
-	line int        // of the key
+	node *yaml.Node // its value, with the line of the key
 }
 
 // mapping returns the members of a node that must be a mapping, in the order of the file.
@@ -151,7 +148,8 @@ func (f *file) mapping(key string, node *yaml.Node) (members []member) {
 		lines[content.Content[i].Value] = content.Content[i].Line
 	}
 	for name, value := range values {
-		members = append(members, member{name, &value, cmp.Or(lines[name], value.Line)})
+		value.Line = cmp.Or(lines[name], value.Line)
+		members = append(members, member{name, &value})
 	}
 	slices.SortFunc(members, func(x, y member) int {
 		return cmp.Or(cmp.Compare(x.node.Line, y.node.Line), cmp.Compare(x.node.Column, y.node.Column), strings.Compare(x.key, y.key))

@@ -60,19 +60,12 @@ func WriteFile(path string, l *Lake) (err error) {
 	return flaw
 }
 
-// CanWrite returns the error that WriteFile would have for a path, without writing metrics.
-func CanWrite(path string) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+// CheckFile returns ErrNotMetrics for a path at which WriteFile would write nothing.
+func CheckFile(path string) error {
 	if _, err := readFile(path); errors.Is(err, ErrNotMetrics) {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".dealflow-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return nil
 }
 
 // readFile returns the metrics of a file by name; none for a file that does not exist, or that a crash has left empty.

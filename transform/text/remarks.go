@@ -494,7 +494,7 @@ func (s *scanner) resizedAlone(currency []byte) bool {
 	return ahead.oneOf("upsized to", "upsized from", "upsized by", "downsized to", "downsized from", "downsized by") && ahead.anySize(currency) && s.skipTo(ahead)
 }
 
-// settlementAlone skips how many business days after the trade the settlement is: settle T+5, (T+3 settlement).
+// settlementAlone skips a settlement that is counted in business days after the trade: settle T+5, (T+3 settlement).
 func (s *scanner) settlementAlone() bool {
 	ahead := *s
 	before := ahead.oneOf("settlement", "settles", "settle", "settling") && ahead.char(' ')

@@ -149,7 +149,11 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 		gate:   gate{first: cfg.Wait, longest: cfg.LongestWait},
 		idle:   transport.CloseIdleConnections,
 	}
-	if o := s.client.Options(); o.Region == "" {
+	o := s.client.Options()
+	if err := checkEndpoint(o.Region, o.BaseEndpoint); err != nil {
+		return nil, fmt.Errorf("settings for %s: %w", cfg.URL, err)
+	}
+	if o.Region == "" {
 		return nil, errors.New("no region: set AWS_REGION, or a region in the AWS profile")
 	}
 	return s, nil
@@ -219,11 +223,10 @@ var regionName = regexp.MustCompile(`^[^\s"'/]*$`)
 
 // checkEndpoint refuses an endpoint and a region with a slip, before requests fail in eight tries each. The errors do not show the endpoint, which may
 // have a password.
-func checkEndpoint(settings aws.Config) error {
-	if !regionName.MatchString(settings.Region) {
-		return fmt.Errorf("%w: the region %q (AWS_REGION, or that of the AWS profile): want a name without blanks, quotes and slashes", ErrSetting, settings.Region)
+func checkEndpoint(region string, endpoint *string) error {
+	if !regionName.MatchString(region) {
+		return fmt.Errorf("%w: the region %q (AWS_REGION, or that of the AWS profile): want a name without blanks, quotes and slashes", ErrSetting, region)
 	}
-	endpoint := s3.NewFromConfig(settings).Options().BaseEndpoint
 	if endpoint == nil {
 		return nil
 	}
@@ -247,11 +250,7 @@ func (c *Config) settings(ctx context.Context) (aws.Config, error) {
 		return settings, nil
 	}
 	// The SDK would write lines of its own on stderr. What it says there is in its errors, too.
-	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithLogger(logging.Nop{}))
-	if err != nil {
-		return settings, err
-	}
-	return settings, checkEndpoint(settings)
+	return config.LoadDefaultConfig(ctx, config.WithHTTPClient(client), config.WithLogger(logging.Nop{}))
 }
 
 // apply sets what depends on the endpoint, AWS's own or another's. Attempts are counted here, not by the SDK: a
