@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"dealflow/serve/limits"
 )
 
 // A token's payload is its expiry in microseconds, a print of the account's secret, a serial number, and the client id.
@@ -161,7 +163,7 @@ func (s *Server) authenticate(r *http.Request, id, secret string) (*account, err
 			return known, nil
 		}
 	}
-	address := s.addressOf(r)
+	address := limits.ClientOf(r, s.config.BehindProxy)
 	for _, as := range spellings {
 		if account, err := s.accounts.authenticate(r.Context(), address, as[0], as[1]); account != nil || err != nil {
 			return account, err

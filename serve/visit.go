@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"dealflow/serve/limits"
 )
 
 // visit is what the server knows about a request while it handles the request.
@@ -102,17 +100,6 @@ func (s *Server) atHome(r *http.Request) bool {
 
 // listenerKey is the key of a request's context under which Serve says that its listener is on loopback.
 type listenerKey struct{}
-
-// addressOf returns the address of the request's client. A proxy adds the address from which it was called to the end
-// of X-Forwarded-For; what is before that comes from the client.
-func (s *Server) addressOf(r *http.Request) string {
-	address := r.RemoteAddr
-	if chain := r.Header.Values("X-Forwarded-For"); s.config.BehindProxy && len(chain) > 0 {
-		last := chain[len(chain)-1]
-		address = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
-	}
-	return limits.Client(address)
-}
 
 // isLoopback says whether the host of "host" or "host:port" is this machine's loopback.
 func isLoopback(address string) bool {

@@ -218,17 +218,12 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 			return nil, nil, usagef("--host %q: want a name such as lake.example, without scheme, port and path", host)
 		}
 	}
-	client := func(r *http.Request) string { return limits.Client(r.RemoteAddr) }
 	if o.proxy != "" {
 		proxy, err := url.Parse(o.proxy)
 		if err != nil || proxy.Scheme != "https" || proxy.Hostname() == "" {
 			return nil, nil, usagef("--behind-proxy %q: want an address such as https://lake.example", o.proxy)
 		}
 		hosts = append(hosts, proxy.Hostname())
-		client = func(r *http.Request) string {
-			through := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
-			return limits.Client(strings.TrimSpace(through[len(through)-1]))
-		}
 	}
 	if host, _, err := net.SplitHostPort(o.listen); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && !ip.IsUnspecified() {
@@ -250,7 +245,7 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
+	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: func(r *http.Request) string { return limits.ClientOf(r, o.proxy != "") }, Now: a.Now, Style: style})
 	if err != nil {
 		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
 	}

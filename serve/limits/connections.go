@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 )
 
@@ -162,4 +163,15 @@ func Client(address string) string {
 		return network.String()
 	}
 	return ip.String()
+}
+
+// ClientOf returns the client that a request comes from. If all requests come through a proxy, that is the client of the last address of the
+// last X-Forwarded-For, which the proxy has added: what is before it comes from the client, who can write anything there.
+func ClientOf(r *http.Request, behindProxy bool) string {
+	address := r.RemoteAddr
+	if chain := r.Header.Values("X-Forwarded-For"); behindProxy && len(chain) > 0 {
+		last := chain[len(chain)-1]
+		address = strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+	}
+	return Client(address)
 }
