@@ -15,6 +15,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"dealflow/load/begun"
 	"dealflow/load/parquet"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -33,6 +34,8 @@ type Transaction struct {
 	began time.Time // by cfg.Clock
 	work  string
 	fate  commitFate
+
+	isWhole bool // no copy of another lake has begun; set by Settle
 
 	puts *store.Puts
 
@@ -239,8 +242,17 @@ func OfFeed(feed api.Feed, err error) error {
 }
 
 // Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
-// the transaction can only be closed.
-func (t *Transaction) Settle(ctx context.Context) error { return t.puts.Settle(ctx) }
+// the transaction can only be closed. The first call looks, while files are being put, whether a copy of another lake has begun to add its commits:
+// one that began before the lease was written, so that it did not see the lease. A commit among those of the copy would damage the log.
+func (t *Transaction) Settle(ctx context.Context) error {
+	if !t.isWhole {
+		if err := begun.Check(ctx, t.lake.store, t.lake.log.Number); err != nil {
+			return fmt.Errorf("write to %s: %w", t.lake.store.URL(), err)
+		}
+		t.isWhole = true
+	}
+	return t.puts.Settle(ctx)
+}
 
 // CheckAge returns an error if the transaction began more than half of Grace ago by the wall clock, which counts while the machine
 // is suspended: `expire` deletes files that no commit names and that are older than Grace, so those of this transaction soon.

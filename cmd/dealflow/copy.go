@@ -60,12 +60,11 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	if err != nil {
 		return err
 	}
-	a.settings.lake = to // from here on the command works on the new lake
 	target, err := a.settings.storeAt(ctx, "the target", "", to)
 	if err != nil {
 		return err
 	}
-	made, err := transfer.Copy(ctx, transfer.Config{From: source, To: target, Until: until, Memory: memory.DefaultAllocator})
+	made, err := transfer.Copy(ctx, transfer.Config{From: source, To: target, Until: until, Memory: memory.DefaultAllocator, Now: a.Now})
 	if err != nil {
 		return err
 	}

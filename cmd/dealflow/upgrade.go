@@ -53,12 +53,11 @@ func runUpgrade(ctx context.Context, a *app, to string) error {
 	if err != nil {
 		return err
 	}
-	a.settings.lake = to // from here on the command works on the new lake
 	into, err := a.settings.storeAt(ctx, "--to", "", to)
 	if err != nil {
 		return err
 	}
-	made, err := transfer.Upgrade(ctx, transfer.Config{From: from, To: into, Memory: memory.DefaultAllocator})
+	made, err := transfer.Upgrade(ctx, transfer.Config{From: from, To: into, Memory: memory.DefaultAllocator, Now: a.Now})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
@@ -44,6 +45,7 @@ type Config struct {
 	To     store.Store // an empty store, or a transfer of From that was begun or that lacks From's later commits
 	Until  int64       // number of the last commit that Copy copies; 0 for the newest
 	Memory memory.Allocator
+	Now    func() time.Time // default time.Now
 }
 
 // Result says what a transfer did. `--json` prints it; fields are only ever added.
@@ -75,6 +77,9 @@ type transfer struct {
 }
 
 func newTransfer(cfg Config, from *load.Lake) *transfer {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	last := cfg.Until
 	if last == 0 {
 		last = from.Log().Number
@@ -434,6 +439,12 @@ func (t *transfer) putCommits(ctx context.Context) error {
 		if err := mark.Write(ctx, t.To, store.Replace); err != nil {
 			return err
 		}
+	}
+	// A command that has written its lease before may not have seen the mark. One that writes it from now on does (load.Transaction.Settle).
+	if lease, state, err := load.ReadLease(ctx, t.To, t.Now()); err != nil {
+		return err
+	} else if state == load.LeaseHeld {
+		return fmt.Errorf("%s (run %s of %s) is at work on the new lake: end it, or wait for its end, and run `dealflow %s` again", lease.Command, lease.RunID, lease.Owner, t.command)
 	}
 	for n := t.result.Commits; n > t.made; n-- {
 		if err := t.put(ctx, n); err != nil {
