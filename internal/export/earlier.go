@@ -79,12 +79,18 @@ func (e *earlier) endingWith(ctx context.Context, number int64) ([]*Manifest, er
 }
 
 // lastCommits returns, for each table that was exported, the commit with which its newest export ended. It reads the
-// newest manifests first, until it has met all tables: of a target with all tables, one.
-func (e *earlier) lastCommits(ctx context.Context) (map[string]lake.NamedCommit, error) {
+// newest manifests first, until it has met the tables of these names, or all if there are none: of a target with all tables, one.
+func (e *earlier) lastCommits(ctx context.Context, names []string) (map[string]lake.NamedCommit, error) {
 	last := map[string]lake.NamedCommit{}
-	all := len(lake.Tables())
+	wanted := names
+	if wanted == nil {
+		for _, table := range lake.Tables() {
+			wanted = append(wanted, table.Name)
+		}
+	}
+	isMissing := func(name string) bool { _, met := last[name]; return !met }
 	step := 1
-	for rest := e.keys; len(rest) > 0 && len(last) < all; step = sideBySide {
+	for rest := e.keys; len(rest) > 0 && slices.ContainsFunc(wanted, isMissing); step = sideBySide {
 		some := rest[:min(step, len(rest))]
 		rest = rest[len(some):]
 		manifests, err := e.read(ctx, some)

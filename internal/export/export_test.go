@@ -335,6 +335,31 @@ func (e *exporter) wantKilled(t *testing.T, seen []lake.NamedCommit) {
 	}
 }
 
+// wantOvertaken plans two exports from the same commit, and writes one after the other. Only one becomes visible.
+func (e *exporter) wantOvertaken(t *testing.T, target store.Store, since string, shorter, longer func(*export.Config)) {
+	t.Helper()
+	plan := func(change func(*export.Config)) *export.Export {
+		cfg := export.Config{Lake: e.lake, Target: target, ID: uuid.Must(uuid.NewV7()).String(), Version: "test", WorkDir: t.TempDir()}
+		change(&cfg)
+		var err error
+		if cfg.Since, err = export.ParseSince(since); err != nil {
+			t.Fatal(err)
+		}
+		planned, err := export.Plan(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return planned
+	}
+	slow, fast := plan(shorter), plan(longer)
+	if _, err := fast.Write(t.Context(), e.db); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slow.Write(t.Context(), e.db); err == nil || !strings.Contains(err.Error(), "another export has ended in the meantime") {
+		t.Errorf("the slow export: got %v, want it to be refused", err)
+	}
+}
+
 // readManifests counts the manifests that are read of a target.
 type readManifests struct {
 	store.Store
@@ -394,6 +419,22 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
+	from := func(n int) string { return fmt.Sprint(seen[n].Number) }
+	to := func(n int) func(*export.Config) { return func(c *export.Config) { few(c); c.To = seen[n].Number } }
+	chain := new(memstore.Mem)
+	e.mustExport(t, chain, "", to(1))
+	e.mustExport(t, chain, from(1), to(2))
+	for _, c := range []struct {
+		since string
+		to    int
+	}{{from(1), 3}, {from(0), 3}, {from(3), 4}} { // before the end of the chain, and behind a gap
+		if _, err := e.export(t, chain, c.since, to(c.to)); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), "run `dealflow export --since last` to continue them") {
+			t.Errorf("after %s, to %d: got %v, want a refusal", c.since, seen[c.to].Number, err)
+		}
+	}
+	e.mustExport(t, chain, from(0), to(2)) // it ends where the chain ends
+	e.mustExport(t, chain, from(0), to(1)) // it ends where another begins
+	e.wantOvertaken(t, chain, from(2), to(3), to(4))
 	partly := new(memstore.Mem)
 	e.mustExport(t, partly, "", few, func(c *export.Config) { c.To = seen[2].Number })
 	for name, again := range map[string]func(*export.Config){

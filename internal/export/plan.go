@@ -47,6 +47,7 @@ func (e *RestatedError) Error() string {
 type Export struct {
 	cfg      Config
 	manifest Manifest  // its files and provisional deals come from Write
+	earlier  *earlier  // the exports that were there when this one was planned
 	existing *Manifest // the same export, which is there already; nil for none
 	nothing  bool      // no commit is new
 }
@@ -73,22 +74,17 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Export{cfg: cfg}
+	e := &Export{cfg: cfg, earlier: done}
 	to, err := commitNamed(ctx, cfg.Lake, cfg.To)
 	if err != nil {
 		return nil, err
 	}
-	var last map[string]lake.NamedCommit
-	if cfg.Since.Last || cfg.Since.Full {
-		if last, err = done.lastCommits(ctx); err != nil {
-			return nil, err
-		}
-	}
-	tables, err := chooseTables(&cfg, last)
+	last, err := done.lastCommits(ctx, cfg.Tables)
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.checkSecondFull(tables, done, last, to); err != nil {
+	tables, err := chooseTables(&cfg, last)
+	if err != nil {
 		return nil, err
 	}
 	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
@@ -121,6 +117,9 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		e.manifest.Tables = append(e.manifest.Tables, t)
 	}
 	e.nothing = from != nil && from.Number == to.Number
+	if err := e.checkContinues(done, last); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
 	return e, e.findExisting(ctx, done)
 }
 
@@ -147,15 +146,17 @@ func (c *Config) chooseFormat(newest *Manifest) error {
 	return nil
 }
 
-// checkSecondFull refuses a full export of tables whose exports the target has already. What would follow it continues nothing that a
-// loader has, so that the loader would wait for ever. The same export again, and one that others of the target continue, is what was there.
-func (c *Config) checkSecondFull(tables []*lake.Table, done *earlier, last map[string]lake.NamedCommit, to lake.NamedCommit) error {
-	if !c.Since.Full || slices.ContainsFunc(done.keys, func(r commitRange) bool { return r.from == to.Number || r == commitRange{0, to.Number} }) {
+// checkContinues refuses an export that does not begin where the earlier ones of its tables in the target have ended. What would follow it continues
+// nothing that a loader of these has, so that the loader would wait for ever. The same export again, and one that ends where another begins or where
+// all have ended, keeps none waiting.
+func (e *Export) checkContinues(done *earlier, last map[string]lake.NamedCommit) error {
+	own := e.manifest.commits()
+	if e.nothing || slices.ContainsFunc(done.keys, func(r commitRange) bool { return r.from == own.to || r == own }) {
 		return nil
 	}
-	for _, table := range tables {
-		if done, ok := last[table.Name]; ok && done.Number != to.Number {
-			return fmt.Errorf("%w: %s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", ErrUsage, c.Target.URL(), table.Name, done.Number)
+	for _, name := range e.manifest.tableNames() {
+		if ended, ok := last[name]; ok && ended.Number != own.from && ended.Number != own.to {
+			return fmt.Errorf("%s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", e.cfg.Target.URL(), name, ended.Number)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dealflow/load/store"
@@ -185,9 +186,28 @@ func put(ctx context.Context, target store.Store, key, local string, rows int64)
 	return &File{Path: key, Rows: rows, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// putManifest makes the export visible. If the answer is lost it reads what is there. Another export of the same commits
-// is errOther, and e.existing.
+// checkOvertaken looks whether another export has ended since this one was planned, so that this one would no longer continue the last one.
+func (e *Export) checkOvertaken(ctx context.Context) error {
+	done, err := listEarlier(ctx, e.cfg.Target)
+	if err != nil || slices.Equal(done.keys, e.earlier.keys) {
+		return err
+	}
+	last, err := done.lastCommits(ctx, e.manifest.tableNames())
+	if err != nil {
+		return err
+	}
+	if err := e.checkContinues(done, last); err != nil {
+		return fmt.Errorf("another export has ended in the meantime, and this one is not made visible: %w", err)
+	}
+	return nil
+}
+
+// putManifest makes the export visible, unless another one has overtaken it. If the answer is lost it reads what is there. Another export of the
+// same commits is errOther, and e.existing.
 func (e *Export) putManifest(ctx context.Context) error {
+	if err := e.checkOvertaken(ctx); err != nil {
+		return err
+	}
 	data, err := e.manifest.encode()
 	if err != nil {
 		return err
