@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -119,10 +120,14 @@ func (g *Log) hold(feed api.Feed) (hold *Hold, ended int64) {
 }
 
 // Absent returns the deals of a feed that its last complete snapshot kept although the list did not show them: unproved ones,
-// without evidence that they are gone, and standing ones, which answered by id. Both are sorted; the slices are shared.
+// without evidence that they are gone, and standing ones, which answered by id. A snapshot that was taken back counts as well: its day is gone, and
+// what the API said is still known. Both are sorted; the slices are shared.
 func (g *Log) Absent(feed api.Feed) (unproved, standing []int64) {
-	if run := g.LastSnapshot(feed); run != nil {
-		return run.Feed(feed).UnprovedAbsent, run.Feed(feed).StandingAbsent
+	for n := range slices.Backward(g.Commits) {
+		run := &g.Commits[n]
+		if f := run.Feed(feed); f != nil && run.SnapshotDate != "" && f.Outcome == lake.OutcomeDone {
+			return f.UnprovedAbsent, f.StandingAbsent
+		}
 	}
 	return nil, nil
 }

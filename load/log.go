@@ -563,6 +563,9 @@ func checkedHint(ctx context.Context, s store.Store) (Hint, error) {
 	return parseHint(data)
 }
 
+// mostCommits is more commits than a lake can have: the numbers of JSON are exact below it.
+const mostCommits = 1 << 53
+
 // parseHint is checkedHint for the bytes of a hint.
 func parseHint(data []byte) (Hint, error) {
 	if err := lake.CheckPreface(data); lake.IsLater(err) {
@@ -570,7 +573,8 @@ func parseHint(data []byte) (Hint, error) {
 	}
 	var h Hint
 	err := json.Unmarshal(data, &h)
-	if damaged := err != nil || h.SHA256 != "" && !lake.IsSHA256(h.SHA256); damaged {
+	isNumber := func(n int64) bool { return 0 <= n && n < mostCommits }
+	if damaged := err != nil || h.SHA256 != "" && !lake.IsSHA256(h.SHA256) || !isNumber(h.Commit) || !isNumber(h.Checkpoint); damaged {
 		return Hint{}, nil //nolint:nilerr // a damaged hint says nothing
 	}
 	return h, nil

@@ -96,6 +96,7 @@ func TestHintsAndCheckpoints(t *testing.T) {
 	for name, text := range map[string]string{
 		"stale": `{"commit":51,"checkpoint":50}`, "checkpoint too high": `{"commit":103,"checkpoint":900}`, "too low": `{"commit":1,"checkpoint":0}`,
 		"no checkpoint there": `{"commit":103,"checkpoint":70}`, "negative": `{"commit":-1,"checkpoint":-50}`, "huge": `{"commit":1e400,"checkpoint":1e400}`,
+		"at the end of numbers": `{"commit":9223372036854775807,"checkpoint":0}`, "checkpoint there": `{"commit":103,"checkpoint":9223372036854775807}`,
 		"garbage": "\x00\xff", "empty": "", "of other types": `{"commit":"103","checkpoint":[100]}`,
 	} {
 		check("hint "+name, func(t *testing.T, s store.Store) { storetest.Overwrite(t, s, lake.LatestKey, []byte(text)) })

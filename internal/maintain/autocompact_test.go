@@ -5,6 +5,7 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
+	"dealflow/load/store/storetest"
 )
 
 // TestManySyncs makes dozens of history files. When there are many, a sync merges them as a commit of its own, and no
@@ -86,4 +88,38 @@ func TestTooOldAfterMerging(t *testing.T) {
 	if files := len(w.Log(t).Files("history.bond_priced_deals")); files != 33 {
 		t.Errorf("%d history files, want the 33 that were there", files)
 	}
+}
+
+// TestManySyncsBesideDamage damages a file: it stays as it is, and what was merged of the others is reported as a commit, and followed by a hint.
+func TestManySyncsBesideDamage(t *testing.T) {
+	t.Parallel()
+	w, b := world.NewBook(t)
+	w.Store = new(memstore.Mem)
+	b.WriteAll(world.Priced, 1, 5, "")
+	w.Night(t, 0, world.Feeds(world.Priced), world.Quiet)
+	for n := range 40 {
+		w.Later(5 * time.Minute)
+		b.Write(world.Priced, 1+int64(n%5), fmt.Sprintf(`"message":"%d"`, n))
+		if n == 20 {
+			path := w.Log(t).Files("history.bond_priced_deals")[3].Path
+			data := storetest.Bytes(t, w.Store, path)
+			data[len(data)/3] ^= 1
+			storetest.Overwrite(t, w.Store, path, data)
+		}
+		result := w.MustSync(t, world.Feeds(world.Priced), world.Quiet)
+		last := w.Log(t).Newest().Number
+		if last == result.Commit {
+			continue
+		}
+		if result.Compaction == nil || result.Compaction.Commit != last || load.ReadHint(t.Context(), w.Store).Commit != last {
+			t.Errorf("commit %d is a compaction: the result has %+v, and the hint names commit %d", last, result.Compaction, load.ReadHint(t.Context(), w.Store).Commit)
+		}
+		if !slices.ContainsFunc(result.Warnings, func(text string) bool {
+			return strings.HasPrefix(text, "some files of history were not compacted; run `dealflow verify --read-data`: ")
+		}) {
+			t.Errorf("the warnings are %q, want one of the damaged file", result.Warnings)
+		}
+		return
+	}
+	t.Error("nothing was compacted")
 }

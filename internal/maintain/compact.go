@@ -86,7 +86,8 @@ func (w *work) compact(ctx context.Context, history, snapshots [][]lake.File, la
 // CompactAfterRun merges history files if there are many, as its own commit after a run's and under that run's lease.
 // Snapshots stay as they are. It writes hint and checkpoint; the caller publishes the catalog. cfg.RunID is the
 // compaction's, now is the run's clock. latest are the latest versions of all deals, or nil if the caller does not know
-// them. The result is nil if there are not many files.
+// them. The result is nil if there are not many files, or nothing was committed because of an error. With a result, an error says
+// which files stay as they are because they are damaged.
 func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[api.Feed]lake.Latest, now func() time.Time) (result *Result, err error) {
 	history := compactable(l.Log(), l.Log().KnownAt.Year(), compactAfter)
 	if len(history) == 0 {
@@ -105,10 +106,11 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[a
 	}
 	defer func() { err = errors.Join(err, w.tx.Close(ctx)) }()
 	made := w.newResult()
-	if err := w.compact(ctx, history, nil, latest, &made); err != nil {
-		return nil, err
+	fault := w.compact(ctx, history, nil, latest, &made)
+	if fault != nil && made.Commit == 0 {
+		return nil, fault
 	}
 	w.warner(&made)("the hint or checkpoint was not written; the next start takes longer", w.lake.Derive(ctx, w.Memory))
 	made.Seconds = cfg.Clock().Sub(began).Seconds()
-	return &made, nil
+	return &made, fault
 }

@@ -107,6 +107,9 @@ func (v *verification) verify(ctx context.Context, published *Published) (err er
 		return nil
 	case published.Number > v.log.Number:
 		return nil // another command has published its commit since the log was read
+	case published.Number < 1:
+		v.fault(PublishedKey, "", "the tables show commit %d, which the lake does not have", published.Number)
+		return nil
 	case published.SHA256 != v.reader.HashOf(published.Number):
 		v.fault(PublishedKey, "", "the tables show commit %d with SHA-256 %.12s, but the lake's has %.12s", published.Number, published.SHA256, v.reader.HashOf(published.Number))
 		return nil

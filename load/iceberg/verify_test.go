@@ -78,6 +78,7 @@ func TestVerify(t *testing.T) {
 		"no hint":                        {banks + "version-hint.text", "", "", banks + "version-hint.text", true},
 		"the state is gone":              {published.State, "", "", published.State, true},
 		"published for another commit":   {iceberg.PublishedKey, published.SHA256[:12], "000000000000", "SHA-256 000000000000", true},
+		"published for no commit":        {iceberg.PublishedKey, fmt.Sprintf(`"commit":%d`, published.Number), `"commit":0`, "commit 0, which the lake does not have", true},
 		"published that cannot be read":  {iceberg.PublishedKey, "{", "[", iceberg.PublishedKey, true},
 		"published by a newer program":   {iceberg.PublishedKey, `"format_version":1`, `"format_version":2,"tables":"elsewhere"`, newer, true},
 		"a table that is not published":  {iceberg.PublishedKey, `"bond_priced_banks"`, `"bond_priced_bonks"`, "the table is not published", true},
