@@ -189,7 +189,7 @@ func (a *app) demoNight(ctx context.Context, base api.Base, s store.Store) (*pul
 	if err != nil {
 		return nil, fmt.Errorf("run id: %w", err)
 	}
-	return a.pull(ctx, pull.Run, pull.Config{RunID: id.String(), Client: client, Base: base, Store: s, ServerClock: true})
+	return pull.Run(ctx, a.complete(pull.Config{RunID: id.String(), Client: client, Base: base, Store: s, ServerClock: true}))
 }
 
 // demoExamples are the names of the queries that the demo runs.

@@ -207,10 +207,8 @@ func (a *app) diagnoseAPI(ctx context.Context, o pullOptions) (server time.Time,
 	if err != nil {
 		return server, []diagnosis{problem("API", "correct this setting", err)}
 	}
-	client, err := extract.New(extract.Config{
-		Base: cfg.Base, ClientID: account.id, ClientSecret: account.secret,
-		AuthEncoding: extract.AuthEncoding(o.authEncoding), MaxAttempts: 2, Log: a.logger(), Transport: a.API,
-	})
+	o.attempts = 2
+	client, err := a.client(cfg.Base, account, o, 0, nil)
 	if err != nil {
 		return server, []diagnosis{problem("API", "correct this setting", err)}
 	}

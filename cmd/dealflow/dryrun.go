@@ -24,8 +24,7 @@ func (a *app) dryRun(ctx context.Context, o pullOptions, more func(*pull.Config)
 	defer client.Close()
 	more(&cfg)
 	cfg.Client, cfg.RunID = client, "dry run"
-	cfg.Clock, cfg.Elapsed, cfg.WorkDir, cfg.Version, cfg.Log = a.Now, a.Elapsed, a.workDir(), version(), a.logger()
-	plan, err := pull.PlanRun(ctx, cfg)
+	plan, err := pull.PlanRun(ctx, a.complete(cfg))
 	if plan == nil {
 		return err
 	}

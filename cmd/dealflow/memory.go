@@ -11,12 +11,12 @@ const gcPercent = 30
 // memory than the catalog after it.
 const spareHeap = 32 << 20
 
-// saveMemory makes garbage collection more frequent, unless the user has set GOGC. It returns by how many bytes the heap may grow
-// all the same where memory is to spare.
-func (a *app) saveMemory() (spare int64) {
+// saveMemory makes garbage collection more frequent until restore is called, unless the user has set GOGC. It returns by how many bytes the heap
+// may grow all the same where memory is to spare. The setting is of the whole process.
+func (a *app) saveMemory() (spare int64, restore func()) {
 	if a.getenv("GOGC") != "" {
-		return 0
+		return 0, func() {}
 	}
-	debug.SetGCPercent(gcPercent)
-	return spareHeap
+	before := debug.SetGCPercent(gcPercent)
+	return spareHeap, func() { debug.SetGCPercent(before) }
 }

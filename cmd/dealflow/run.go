@@ -225,7 +225,9 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 	}
 	at.hide(who)
 	cfg.RunID = at.runID
-	cfg.SpareHeap = a.saveMemory()
+	spare, restore := a.saveMemory()
+	defer restore()
+	cfg.SpareHeap = spare
 	show := newProgress(a, cfg.Feeds)
 	defer show.end()
 	if show.bars == nil && !a.settings.quiet {
@@ -246,7 +248,7 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 	if more != nil {
 		more(&cfg)
 	}
-	result, err := a.pull(ctx, p.execute, cfg)
+	result, err := p.execute(ctx, a.complete(cfg))
 	show.end()
 	if result != nil {
 		if result.Commit > 0 && p.after != nil {
@@ -310,12 +312,12 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 	return cfg, who, err
 }
 
-// pull calls execute once. It adds to cfg what is the same for all commands.
-func (a *app) pull(ctx context.Context, execute execution, cfg pull.Config) (*pull.Result, error) {
+// complete adds to a configuration what is the same for all commands.
+func (a *app) complete(cfg pull.Config) pull.Config {
 	cfg.Clock, cfg.WorkDir, cfg.Version, cfg.Log = a.Now, a.workDir(), version(), a.logger()
 	cfg.Ambiguous = !a.Only && isAmbiguous()
 	cfg.Owner, cfg.Elapsed = owner(), a.Elapsed
-	return execute(ctx, cfg)
+	return cfg
 }
 
 // owner returns a name of this process for the lease.

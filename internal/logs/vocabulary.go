@@ -80,6 +80,8 @@ var Vocabulary = []Word{
 	{"the store does not support all operations of a lake", []string{"error"}, "`dealflow doctor` says what follows"},
 	{"rows of the last snapshot were taken over", []string{"feed", "deals"}, "deals that have not changed, and were not flattened again"},
 	{"the last snapshot cannot be read: all deals are flattened again", []string{"feed", "error", "next"}, "the run is as right as without it, and slower; the files of that snapshot may be damaged"},
+	{"the quality checks could not be run", []string{"error"}, "before the commit: it was accepted, or none of them could have held it"},
+	{"the hold was not remembered", []string{"feed", "error"}, "nothing was committed; the next run decides on the feed as if it had not been held"},
 	{"a step after the commit failed", []string{"step", "error"}, "the commit is valid; the step says what to run"},
 
 	// The catalog and readers.

@@ -29,7 +29,8 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	if err != nil {
 		why, _, _ := strings.Cut(err.Error(), "\n") // without the traces of DuckDB
 		if checks, unasked = catalog.WithUnasked(checks, why, r.AcceptChecks); len(unasked) == 0 {
-			r.warner(result)("quality checks could not be run", err)
+			result.warn(fmt.Sprintf("quality checks could not be run: %v", err))
+			r.Log.Warn("the quality checks could not be run", "error", err)
 		}
 	}
 	commit.Checks, result.Checks = checks, checks

@@ -41,41 +41,14 @@ func (r *run) commit(ctx context.Context, feeds []*feedRun, result *Result) erro
 // commitOnce writes deal_versions and the commit. Result.Commit stays 0 if there was nothing to commit.
 func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) error {
 	done := slices.DeleteFunc(slices.Clone(feeds), func(f *feedRun) bool { return f.Outcome != lake.OutcomeDone })
-	switch {
-	case len(feeds) == 0 && r.command.byID: // no deal with a readable id is in quarantine
-		result.Outcome = lake.OutcomeUnchanged
-		return nil
-	case len(done) == 0:
-		if err := result.verdict(); err != nil {
-			return fmt.Errorf("%w: %w", ErrNothingDone, err)
-		}
-		return r.nothingToPull()
-	}
-	if !r.command.complete && len(r.lake.Lost()) == 0 && !slices.ContainsFunc(done, (*feedRun).hasNews) {
-		result.Outcome = lake.OutcomeUnchanged
-		return result.verdict()
-	}
-	if err := r.checkContract(done); err != nil {
+	if some, err := r.hasToCommit(feeds, done, result); err != nil || !some {
 		return err
 	}
-	if err := r.session.CheckAge(); err != nil {
+	if err := r.mayCommit(ctx, done, result); err != nil {
 		return err
 	}
-	if err := r.recheckClock(ctx, result); err != nil {
-		return err
-	}
-	known := r.clock.knownAt(r.lake.Floor())
-	if err := r.writeVersions(ctx, done, known); err != nil {
-		return err
-	}
-	commit := r.newCommit(result, known)
-	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
-		return err
-	}
-	if err := r.session.Settle(ctx); err != nil { // the catalog reads the files
-		return err
-	}
-	if err := r.rest(done); err != nil {
+	commit, err := r.prepare(ctx, done, result)
+	if err != nil {
 		return err
 	}
 	if err := r.check(ctx, &commit, result); err != nil {
@@ -85,17 +58,58 @@ func (r *run) commitOnce(ctx context.Context, feeds []*feedRun, result *Result) 
 	if err != nil {
 		return err
 	}
-	for i := range made.Lost {
-		result.warn(made.Lost[i].Warning())
-	}
-	result.Commit, result.KnownAt, result.Outcome, result.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
-	for _, file := range made.Add {
-		result.BytesWritten += file.Bytes
-	}
+	result.committed(made)
 	if err := r.catalog.Finish(ctx, r.lake.Log().Newest()); err != nil {
 		r.Log.Info("the catalog is built again", "why", errors.Join(err, r.dropCatalog()))
 	}
 	return nil
+}
+
+// hasToCommit says whether there is something to commit. If there is nothing, it returns why, or sets the outcome if that is no error. done are
+// the feeds that were read completely.
+func (r *run) hasToCommit(feeds, done []*feedRun, result *Result) (bool, error) {
+	switch {
+	case len(feeds) == 0 && r.command.byID: // no deal with a readable id is in quarantine
+		result.Outcome = lake.OutcomeUnchanged
+		return false, nil
+	case len(done) == 0:
+		if err := result.verdict(); err != nil {
+			return false, fmt.Errorf("%w: %w", ErrNothingDone, err)
+		}
+		return false, r.nothingToPull()
+	case !r.command.complete && len(r.lake.Lost()) == 0 && !slices.ContainsFunc(done, (*feedRun).hasNews):
+		result.Outcome = lake.OutcomeUnchanged
+		return false, result.verdict()
+	}
+	return true, nil
+}
+
+// mayCommit checks what forbids a commit whatever its rows say: drift that must be accepted, a run that has taken too long, and a clock that
+// went wrong.
+func (r *run) mayCommit(ctx context.Context, done []*feedRun, result *Result) error {
+	if err := r.checkContract(done); err != nil {
+		return err
+	}
+	if err := r.session.CheckAge(); err != nil {
+		return err
+	}
+	return r.recheckClock(ctx, result)
+}
+
+// prepare writes what is still to be written, and returns the commit that names all files. They are in the store then: the catalog reads them.
+func (r *run) prepare(ctx context.Context, done []*feedRun, result *Result) (commit lake.Commit, err error) {
+	known := r.clock.knownAt(r.lake.Floor())
+	if err := r.writeVersions(ctx, done, known); err != nil {
+		return commit, err
+	}
+	commit = r.newCommit(result, known)
+	if err := r.replaceSnapshots(ctx, done, &commit); err != nil {
+		return commit, err
+	}
+	if err := r.session.Settle(ctx); err != nil {
+		return commit, err
+	}
+	return commit, r.freeMemory(done)
 }
 
 // recheckClock returns an error if the true time may be another than the run's, unless the caller accepts that.
@@ -143,9 +157,9 @@ func (r *run) replaceSnapshots(ctx context.Context, done []*feedRun, commit *lak
 	return err
 }
 
-// rest moves to work files what the feeds have in memory for each deal, once the data files are written: DuckDB runs next and
+// freeMemory moves to work files what the feeds have in memory for each deal, once the data files are written: DuckDB runs next and
 // needs the memory. What the commit needs after that is read back (apply, decideAgain).
-func (r *run) rest(feeds []*feedRun) error {
+func (r *run) freeMemory(feeds []*feedRun) error {
 	for _, f := range feeds {
 		if err := errors.Join(f.spill(r.spools), f.spool.Rest()); err != nil {
 			return err
@@ -238,6 +252,7 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 		}
 	}
 	f.begin(superseded)
+	f.UnprovedAbsent, f.StandingAbsent = r.stillAbsent(f, reread)
 	bounded, cancel := r.bounded(ctx)
 	defer cancel()
 	if err := r.resolveAbsent(bounded, f); err != nil {
@@ -256,7 +271,11 @@ func (r *run) publish(ctx context.Context, feeds []*feedRun, result *Result) {
 	}
 	warn("the hint or checkpoint was not written; the next start takes longer", err)
 	result.Compaction, err = r.compactIfNeeded(ctx)
-	warn("history was not compacted; run `dealflow compact`", err)
+	if result.Compaction == nil {
+		warn("history was not compacted; run `dealflow compact`", err)
+	} else {
+		warn("some files of history were not compacted; run `dealflow verify --read-data`", err)
+	}
 	var tables sync.WaitGroup
 	var tablesErr error
 	tables.Go(func() {

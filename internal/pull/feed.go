@@ -29,6 +29,8 @@ type feedRun struct {
 	probes    []int64      // some of them
 	extracted lake.FeedRun // FeedRun at the end of extraction
 
+	byID []int64 // deals that the list lacks and the API returned by id: they are in the spool, or cannot be read
+
 	resolved
 	decided
 }

@@ -129,7 +129,10 @@ func (r *run) rememberHolds(ctx context.Context, feeds []*feedRun, result *Resul
 		}
 		hold := *f.hold
 		hold.Feed, hold.Since, hold.Reason, hold.RunID = f.Feed, lake.At(r.started), f.Error, r.RunID
-		r.warner(result)("the hold was not remembered", r.lake.RememberHold(ctx, hold))
+		if err := r.lake.RememberHold(ctx, hold); err != nil {
+			result.warn(fmt.Sprintf("the hold was not remembered: %v", err))
+			r.Log.Warn("the hold was not remembered", "feed", f.Feed, "error", err)
+		}
 	}
 }
 

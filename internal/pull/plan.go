@@ -61,22 +61,13 @@ const (
 // Errors that would end a run before any feed are its errors. If the first page of some feeds cannot be read, the plan
 // is complete, and the error is ErrFeedsFailed, joined to ErrNothingDone if that is so for all.
 func PlanRun(ctx context.Context, cfg Config) (*Plan, error) {
-	cfg, err := cfg.withDefaults()
+	r, err := newRun(cfg, completeRun)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Config: cfg, command: command{name: "run", complete: true, plan: lacking}, began: cfg.Clock(), clock: newClock(&cfg)}
-	r.Client.SetClock(r.clock)
 	ctx, cancel := r.bounded(ctx)
 	defer cancel()
-	server, err := r.Client.ServerTime(ctx)
-	if err != nil {
-		return nil, r.late(err)
-	}
-	if r.undated = server.IsZero(); r.undated && r.ServerClock {
-		return nil, r.noDate()
-	}
-	if r.opened, err = r.openLake(ctx, server); err != nil {
+	if err := r.readLake(ctx); err != nil {
 		return nil, err
 	}
 	return r.planFeeds(ctx)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"dealflow/extract"
 	"dealflow/load"
@@ -210,6 +211,7 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 		switch {
 		case says == extract.Present:
 			r.keep(f, id)
+			f.byID = append(f.byID, id)
 			f.StandingAbsent = append(f.StandingAbsent, id)
 		case (says == "" || says == extract.NoAnswer) && contains(a.standing, id):
 			f.kept = append(f.kept, id)
@@ -221,6 +223,28 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 	}
 	slices.Sort(f.UnprovedAbsent)
 	slices.Sort(f.StandingAbsent)
+}
+
+// stillAbsent says of the feed's observed deals which ones the list lacks, when the run decides again. For a deal that was observed before the
+// instant reread, at which another run began to read the complete feed, that run's list counts.
+func (r *run) stillAbsent(f *feedRun, reread time.Time) (unproved, standing []int64) {
+	isTheirs := func(id int64) bool {
+		entry, isRead := f.spool.Entry(id)
+		return isRead && entry.ObservedAt.Before(reread) || !isRead && !reread.IsZero()
+	}
+	standing = slices.DeleteFunc(slices.Clone(f.byID), isTheirs)
+	theirUnproved, theirStanding := r.lake.Log().Absent(f.Feed)
+	for _, id := range listedIDs(f.spool) {
+		switch {
+		case !isTheirs(id):
+		case contains(theirUnproved, id):
+			unproved = append(unproved, id)
+		case contains(theirStanding, id):
+			standing = append(standing, id)
+		}
+	}
+	slices.Sort(standing)
+	return unproved, standing
 }
 
 // keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.

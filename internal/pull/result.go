@@ -57,6 +57,17 @@ func (r *Result) setFeeds(feeds []*feedRun) {
 	}
 }
 
+// committed fills in what the commit says.
+func (r *Result) committed(made *lake.Commit) {
+	for i := range made.Lost {
+		r.warn(made.Lost[i].Warning())
+	}
+	r.Commit, r.KnownAt, r.Outcome, r.Files = made.Number, made.KnownAt, made.Outcome, len(made.Add)
+	for _, file := range made.Add {
+		r.BytesWritten += file.Bytes
+	}
+}
+
 func (r *Result) warn(text string) { r.Warnings = append(r.Warnings, text) }
 
 // warnFeeds adds the warnings about single feeds.

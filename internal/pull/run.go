@@ -34,7 +34,7 @@ type run struct {
 	clock   *clock
 	began   time.Time // by the machine's clock
 	undated bool      // the API's answers have no readable Date
-	until   time.Time // the deadline, by the machine's clock; zero before bounded has set it, or for none
+	until   time.Time // the deadline, by the machine's clock; zero for none
 	opened
 	since   lake.Instant // known_at of the newest commit when the first feed was begun; zero for none
 	session *load.Session
@@ -62,18 +62,17 @@ type opened struct {
 // the other feeds are committed, unless Result.Commit is 0. Of the other errors *extract.AuthError, ErrContract and
 // load.ErrConflict mean that nothing was committed.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	return execute(ctx, cfg, command{name: "run", complete: true, plan: lacking, read: readSnapshot})
+	return execute(ctx, cfg, completeRun)
 }
+
+var completeRun = command{name: "run", complete: true, plan: lacking, read: readSnapshot}
 
 // execute runs a command, from the first request to the commit and what is derived from it.
 func execute(ctx context.Context, cfg Config, c command) (result *Result, err error) {
-	if cfg, err = cfg.withDefaults(); err != nil {
+	r, err := newRun(cfg, c)
+	if err != nil {
 		return nil, err
 	}
-	r := &run{
-		Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)), clock: newClock(&cfg),
-	}
-	r.Client.SetClock(r.clock)
 	busy, err := r.open(ctx)
 	if err != nil {
 		return nil, err
@@ -95,6 +94,20 @@ func execute(ctx context.Context, cfg Config, c command) (result *Result, err er
 	r.save = heap.Grow(r.SpareHeap)
 	defer r.save()
 	return result, r.pull(ctx, result)
+}
+
+// newRun returns a run before its first request. Its time to the deadline begins.
+func newRun(cfg Config, c command) (*run, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)), clock: newClock(&cfg)}
+	if r.Deadline > 0 {
+		r.until = time.Now().Add(r.Deadline)
+	}
+	r.Client.SetClock(r.clock)
+	return r, nil
 }
 
 // pull reads the feeds, commits them, and publishes what is derived from the commit.
@@ -132,18 +145,11 @@ func (r *run) pull(ctx context.Context, result *Result) (err error) {
 // written, and the clocks are plausible. Then it starts the session. If another command holds the lease and this one
 // must not run at the same time, it returns that lease as busy.
 func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
-	bounded, cancel := r.bounded(ctx)
-	defer cancel()
-	server, err := r.Client.ServerTime(bounded)
-	if err != nil {
-		return nil, r.late(err)
-	}
-	if r.undated = server.IsZero(); r.undated && r.ServerClock {
-		return nil, r.noDate()
-	}
-	if r.opened, err = r.openLake(ctx, server); err != nil {
+	if err := r.readLake(ctx); err != nil {
 		return nil, err
 	}
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
 	if busy, err = r.awaitLease(bounded); err != nil || busy != nil {
 		return busy, r.late(err)
 	}
@@ -158,6 +164,21 @@ func (r *run) open(ctx context.Context) (busy *load.Lease, err error) {
 		return nil, errors.Join(fmt.Errorf("work folder: %w", err), r.session.Close(ctx))
 	}
 	return nil, nil
+}
+
+// readLake checks that the server answers and the credentials are accepted, and reads the lake's state.
+func (r *run) readLake(ctx context.Context) error {
+	bounded, cancel := r.bounded(ctx)
+	defer cancel()
+	server, err := r.Client.ServerTime(bounded)
+	if err != nil {
+		return r.late(err)
+	}
+	if r.undated = server.IsZero(); r.undated && r.ServerClock {
+		return r.noDate()
+	}
+	r.opened, err = r.openLake(ctx, server)
+	return err
 }
 
 // noDate is the error for an API without Dates where the instants are the server's.
@@ -193,7 +214,7 @@ func (r *run) awaitLease(ctx context.Context) (busy *load.Lease, err error) {
 	return nil, nil
 }
 
-// openLake reads the lake's state, and checks the clocks and the day against it.
+// openLake reads the lake's state, and checks the clocks and the day against it. server is the server's time; zero if it is not known.
 func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err error) {
 	now := r.clock.Now()
 	o.started = r.began
@@ -222,17 +243,12 @@ func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err err
 	return o, err
 }
 
-// bounded returns a context that ends at the run's deadline. Its first call sets the deadline.
+// bounded returns a context that ends at the run's deadline.
 func (r *run) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	switch {
-	case r.Deadline <= 0:
+	if r.until.IsZero() {
 		return context.WithCancel(ctx)
-	case !r.until.IsZero():
-		return context.WithDeadlineCause(ctx, r.until, ErrDeadline)
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, r.Deadline, ErrDeadline)
-	r.until, _ = bounded.Deadline()
-	return bounded, cancel
+	return context.WithDeadlineCause(ctx, r.until, ErrDeadline)
 }
 
 // late adds ErrDeadline to an error that the run's deadline caused. A wait that would end after the deadline fails at
@@ -286,6 +302,7 @@ func (r *run) feeds(ctx context.Context, plan []api.Feed) ([]*feedRun, error) {
 			result, err := r.feed(ctx, feed)
 			results[i] = result
 			if err != nil {
+				r.count(result)
 				result.Outcome, result.Error = lake.OutcomeFailed, withoutFeed(feed, err)
 				return err
 			}
