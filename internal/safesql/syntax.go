@@ -87,6 +87,9 @@ func check(serialized string, known names) error {
 func parse(serialized string) (map[string]any, error) {
 	var s syntax
 	if err := json.Unmarshal([]byte(serialized), &s); err != nil {
+		if strings.Contains(serialized, "Infinity") { // which is no JSON: DuckDB has made it of a number such as 1e400
+			return nil, &Refusal{Reason: "a number of the statement is beyond the range of DOUBLE; write 'infinity'::DOUBLE", At: -1}
+		}
 		return nil, fmt.Errorf("the tree of the statement: %w", err)
 	}
 	switch {

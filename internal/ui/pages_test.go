@@ -241,7 +241,7 @@ func testRequests(t *testing.T, e *explorer, first, second string) {
 		{"/analyses/league_table?of_market=XX", "", "", 400, "of_market=XX"},
 		{"/analyses/league_table?from_date=1+May", "", "", 400, "from_date=1 May: want a day"},
 		{"/analyses/league_table?scope=lead%27)", "", "", 400, "lead, all"},
-		{"/analyses/pipeline_conversion?n=0", "", "", 400, "whole number from 1"},
+		{"/analyses/pipeline_conversion?n=-1", "", "", 400, "whole number from 0"},
 		{"/analyses/vintages_wide?of_deal_ids=1&of_fields=a]%27", "", "", 400, "names of columns"},
 		{"/analyses/deal_timeline?of_service=loan&of_market=IG&of_deal_id=1", "", "", 400, "LL CF AF"},
 		{"/analyses/vintages.csv", "", "", 400, "fill in Deal, Column"},

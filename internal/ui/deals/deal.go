@@ -3,6 +3,7 @@ package deals
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -148,6 +149,11 @@ func showDeal(q *frame.Request) (*frame.Content, error) {
 	tab, err := q.Choice("tab", dealTabs...)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range []string{"v", "against"} {
+		if _, err := d.version(q, name, 1); err != nil {
+			return nil, err
+		}
 	}
 	data := &dealData{Feed: d.feed.String(), ID: d.id, Tab: cmp.Or(tab, dealTabs[0])}
 	c := &frame.Content{Title: fmt.Sprintf("%s %d", d.feed, d.id), Template: "deal", Data: data}
@@ -314,7 +320,7 @@ func (d *subject) timeline(q *frame.Request, data *dealData) error {
 			source.Marks = append(source.Marks, chart.Mark{At: at.Time, Label: r.Text("event"), Tip: fmt.Sprintf("%s: %s %s", grid.ShortTime(at.Time), r.Text("event"), r.Text("detail"))})
 		}
 	}
-	data.Versions = &grid.Table{Caption: "Versions", Marks: true, Columns: grid.Columns(">version", "known", "until", "change", "observed", "of the source", "")}
+	data.Versions = &grid.Table{Caption: "Versions", Marks: true, Columns: grid.Columns(">version", "known", "until", "change", "observed", "of the source", "compare")}
 	for i, r := range d.versions {
 		from, err := asof.ParseInstant(r.Text("known_at"))
 		if err != nil {
@@ -389,6 +395,16 @@ type diffRow struct {
 	Parts                    []grid.DiffPart // of texts that are compared word by word; nil: Was and Is as they are
 }
 
+// version returns a parameter that names a version; otherwise if it is absent. A number that no version had at the instant is one of a page that
+// is not there: the link to it may be of a later instant.
+func (d *subject) version(q *frame.Request, name string, otherwise int64) (int64, error) {
+	n, err := q.Number(name, otherwise, math.MaxInt32)
+	if last := d.latest().Int("version"); err == nil && n > last {
+		err = frame.Errorf(http.StatusNotFound, "%s=%d: %s, this deal has versions up to %d", name, n, asOf(q), last)
+	}
+	return n, err
+}
+
 // diffShown is the most differences on a page.
 const diffShown = 500
 
@@ -400,14 +416,14 @@ func (d *subject) compared(q *frame.Request) (from, to int64, isNeighbour bool, 
 	if newest == nil {
 		return 0, 0, true, nil
 	}
-	if to, err = q.Number("v", newest.Int("version"), last); err != nil {
+	if to, err = d.version(q, "v", newest.Int("version")); err != nil {
 		return 0, 0, false, err
 	}
 	otherwise := int64(0)
 	if r := d.readable(to - 1); r != nil {
 		otherwise = r.Int("version")
 	}
-	from, err = q.Number("against", otherwise, last)
+	from, err = d.version(q, "against", otherwise)
 	return from, to, from == otherwise, err
 }
 
@@ -695,7 +711,7 @@ func (d *subject) payload(q *frame.Request) (*payloadData, error) {
 	if newest == nil {
 		return nil, nil
 	}
-	version, err := q.Number("v", newest.Int("version"), d.latest().Int("version"))
+	version, err := d.version(q, "v", newest.Int("version"))
 	if err != nil {
 		return nil, err
 	}

@@ -140,6 +140,9 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	data := dealsData{List: frame.List{Table: &grid.Table{Caption: "Deals", Sticky: 2}}}
 	c := &frame.Content{Title: "Deals", Template: "deals", Data: &data}
 	rows := found.All()
+	if len(rows) == 0 && number > 1 {
+		return nil, frame.PastEnd(number)
+	}
 	if len(rows) > listRows {
 		rows = rows[:listRows]
 		data.Next = q.With("page", fmt.Sprint(number+1))
@@ -147,10 +150,7 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 	if number > 1 {
 		data.Before = q.With("page", fmt.Sprint(number-1))
 	}
-	as := "in the newest state"
-	if q.View.Pinned() {
-		as = "as of " + grid.LongTime(q.View.Instant())
-	}
+	as := asOf(q)
 	data.Empty = q.Empty(fmt.Sprintf("No deal %s matches %s. Take a filter away, or search for part of the name.", as, quoted(q)))
 	var all int64
 	if len(rows) > 0 {
@@ -174,6 +174,14 @@ func showDeals(q *frame.Request) (*frame.Content, error) {
 		return append(facetFilters(q, facets), stateFilter(q)), nil
 	})
 	return c, nil
+}
+
+// asOf says in words of which instant a page is.
+func asOf(q *frame.Request) string {
+	if q.View.Pinned() {
+		return "as of " + grid.LongTime(q.View.Instant())
+	}
+	return "in the newest state"
 }
 
 type dealsData struct {
@@ -218,6 +226,7 @@ func facetFilters(q *frame.Request, found *asof.Answer) []frame.Filter {
 			value := r.Text("value")
 			f.Choices = append(f.Choices, frame.Choice{Text: value, Address: q.With(name, value), Count: chart.Count(r.Int("deals")), Current: q.Values.Get(name) == value})
 		}
+		f.AddCurrent(q.Values.Get(name), q.With())
 		if others > 0 {
 			f.Others = fmt.Sprintf("%d other, %s", others, grid.Plural(deals, "deal", "deals"))
 		}
@@ -321,6 +330,11 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 	} {
 		if _, err := q.Choice(name, words...); err != nil {
 			return nil, err
+		}
+	}
+	if table, _, _ := strings.Cut(args["field"], "."); table != "" {
+		if _, ok := lake.TableByName(table); !ok {
+			return nil, frame.Errorf(http.StatusBadRequest, "field=%s: want a table, and after a point a column of it, such as bond_priced_deals.spread", args["field"])
 		}
 	}
 	args["from"], args["to"] = defaultInterval(q.View)
@@ -441,6 +455,9 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	var all int64
 	for _, r := range counts.All() {
 		all += r.Int("versions")
+	}
+	if number > 1 && (number-1)*listRows >= all {
+		return nil, frame.PastEnd(number)
 	}
 	data := &changesData{Empty: nothingKnown(q), From: query.Args["from"], To: query.Args["to"], Hidden: hidden(q, "service", "market", "kind", "change", "quiet"), Field: query.Args["field"], IsQuiet: query.Args["quiet"] != ""}
 	if data.From == fromBeginning {

@@ -125,12 +125,13 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 		return nil, err
 	}
 	// The counts of the filters are of both services, and the page shows one of them.
-	wanted := query.Args["service"]
+	wanted, filtered := query.Args["service"], asof.Query{Name: query.Name, Args: maps.Clone(query.Args), Rows: pipelineRows}
 	query.Args["service"] = ""
 	answers, err := q.AskAll(pipelineQueries(query.Args)...)
 	if err != nil {
 		return nil, err
 	}
+	q.Shows(filtered)
 	found, left, edited := answers[0], answers[1], answers[2]
 	if len(found.Rows) == pipelineRows { // there may be more, which the filters accept
 		query.Rows = pipelineRows

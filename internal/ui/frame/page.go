@@ -70,5 +70,13 @@ func (q *Request) Filter(name string, counts map[string]int64, most int) Filter 
 	if most > 0 && len(f.Choices) > most {
 		f.Choices = f.Choices[:most]
 	}
+	f.AddCurrent(current, q.With())
 	return f
+}
+
+// AddCurrent adds the value that is asked for, if it is none of the choices: nothing has it, and it can be taken away. "" is no value.
+func (f *Filter) AddCurrent(value, address string) {
+	if value != "" && !slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Current }) {
+		f.Choices = append(f.Choices, Choice{Text: value, Address: address, Count: "0", Current: true})
+	}
 }

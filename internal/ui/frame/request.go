@@ -58,7 +58,7 @@ func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *Re
 		named, page, found := strings.Cut(rest, "/")
 		at, err := s.config.Lake.Resolve(named)
 		if err != nil {
-			return nil, "", Errorf(http.StatusBadRequest, "as-of/%v", err)
+			return s.unresolved(ctx, r, page), "", Errorf(http.StatusBadRequest, "as-of/%v", err)
 		}
 		if asof.Path(at) != named || !found {
 			up := strings.Repeat("../", strings.Count(rest, "/"))
@@ -93,6 +93,16 @@ func (s *Server) read(ctx context.Context, r *http.Request, below string) (q *Re
 		return q, redirect, err
 	}
 	return q, "", Errorf(http.StatusNotFound, "no page has this address; the navigation has all")
+}
+
+// unresolved returns the request for a page as of an instant that nothing is named by, to say so on a page: that of the newest state. It returns
+// nil if there is none.
+func (s *Server) unresolved(ctx context.Context, r *http.Request, page string) *Request {
+	newest, err := s.config.Lake.Newest(ctx)
+	if err != nil {
+		return nil
+	}
+	return &Request{server: s, http: r, Ctx: ctx, View: newest, path: page, began: time.Now()}
 }
 
 // match compares a path with that of the page, and returns its variables.
@@ -154,9 +164,9 @@ func (q *Request) Empty(otherwise string) string {
 
 // base returns the way from the page to its base: all links are relative to it, so that a pinned reader stays pinned.
 func (q *Request) base() string {
-	_, below, _ := strings.Cut(strings.TrimPrefix(q.http.URL.Path, "/as-of/"), "/")
-	if !strings.HasPrefix(q.http.URL.Path, "/as-of/") {
-		below = strings.TrimPrefix(q.http.URL.Path, "/")
+	below := strings.TrimPrefix(q.http.URL.Path, "/")
+	if q.View.Pinned() {
+		_, below, _ = strings.Cut(strings.TrimPrefix(below, "as-of/"), "/")
 	}
 	return cmp.Or(strings.Repeat("../", strings.Count(below, "/")), "./")
 }
@@ -207,12 +217,14 @@ func (q *Request) With(pairs ...string) string {
 	return address
 }
 
-// here returns the page below the base, with its parameters.
+// here returns the page below the base, with its parameters. Of a list it is the first page: as of another instant the list may be shorter.
 func (q *Request) here() string {
-	if q.http.URL.RawQuery == "" {
+	values := q.http.URL.Query()
+	values.Del("page")
+	if len(values) == 0 {
 		return q.path
 	}
-	return q.path + "?" + q.http.URL.RawQuery
+	return q.path + "?" + values.Encode()
 }
 
 // Save returns the address of the main table of the page as a file.
@@ -238,6 +250,11 @@ func (q *Request) Number(name string, otherwise, most int64) (int64, error) {
 	return n, nil
 }
 
+// PastEnd is the error for a page of a list that ends before it. Pages are numbered from 1.
+func PastEnd(number int64) error {
+	return Errorf(http.StatusNotFound, "page=%d: the list ends before this page: begin with page=1", number)
+}
+
 // Choice returns a parameter that is one of some words; "" if it is absent.
 func (q *Request) Choice(name string, words ...string) (string, error) {
 	text := q.Values.Get(name)
@@ -251,6 +268,15 @@ func (q *Request) Choice(name string, words ...string) (string, error) {
 type evidence struct {
 	Name, Title, SQL string
 	Took             time.Duration
+}
+
+// Shows puts a query into the page's list of statements in place of one with the same name, which was asked without filters that the page applies
+// itself: so the statement gives the rows of the page.
+func (q *Request) Shows(query asof.Query) {
+	text, err := q.View.SQL(query)
+	if i := slices.IndexFunc(q.asked, func(e evidence) bool { return e.Name == query.Name }); i >= 0 && err == nil {
+		q.asked[i].SQL = text
+	}
 }
 
 // Ask answers a query, and keeps it for the page's list of statements.

@@ -212,13 +212,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), cmp.Or(s.config.Timeout, askTimeout), errDeadline)
 	defer cancel()
 	q, redirect, err := s.read(ctx, r, below)
-	if q != nil && q.View != nil {
-		defer func() {
-			if err := q.View.Release(); err != nil {
-				s.config.Log.Warn("an older catalog could not be closed", "error", err)
-			}
-		}()
-	}
+	defer s.release(q)
 	switch {
 	case err != nil:
 	case redirect != "":
@@ -232,6 +226,16 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.showError(w, r, q, err)
+	}
+}
+
+// release ends the use of a request's view. q may be nil, or have none.
+func (s *Server) release(q *Request) {
+	if q == nil || q.View == nil {
+		return
+	}
+	if err := q.View.Release(); err != nil {
+		s.config.Log.Warn("an older catalog could not be closed", "error", err)
 	}
 }
 
@@ -280,7 +284,11 @@ func (s *Server) move(w http.ResponseWriter, r *http.Request) {
 	}
 	at, err := s.config.Lake.Resolve(values.Get("at"))
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		asked := r.Clone(r.Context())
+		asked.URL.RawQuery = "" // which is of the form
+		q := s.unresolved(r.Context(), asked, page)
+		defer s.release(q)
+		s.showError(w, r, q, Errorf(http.StatusBadRequest, "Instant: %v", err))
 		return
 	}
 	w.Header().Set("Location", "../as-of/"+asof.Path(at)+"/"+page)

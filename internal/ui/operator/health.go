@@ -196,7 +196,7 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 	case !q.View.Pinned():
 		err = s.addNow(q, c, data, last, feeds)
 	case last != nil:
-		data.Feeds = feedsThen(q, feeds)
+		data.Feeds = feedsThen(q, feeds, lastKnown(q.View.Commits()))
 		data.Checks = checksTable(last.Checks)
 	}
 	return c, err
@@ -205,8 +205,14 @@ func (s *source) showHealth(q *frame.Request) (*frame.Content, error) {
 // addPull adds what the last pull said, and the nights before it.
 func (data *healthData) addPull(q *frame.Request, c *frame.Content, last *lake.Commit) {
 	sums := sumsOf(last)
-	c.Lead = fmt.Sprintf("%s of %s, known %s: %d of %s, %s; %s new, %s changed, %s removed, %s quarantined%s.", capital(last.Command), cmp.Or(last.SnapshotDate, "no snapshot"), grid.LongTime(last.KnownAt),
-		sums.done, grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), grid.Plural(sums.deals, "deal", "deals"), chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
+	what, deals := capital(last.Command), grid.Plural(sums.deals, "deal", "deals")
+	if last.SnapshotDate != "" {
+		what += " of " + last.SnapshotDate
+	} else { // it has read what changed, not all deals of its feeds
+		deals += " read"
+	}
+	c.Lead = fmt.Sprintf("%s, known %s: %d of %s, %s; %s new, %s changed, %s removed, %s quarantined%s.", what, grid.LongTime(last.KnownAt), sums.done,
+		grid.Plural(int64(len(last.Feeds)), "feed", "feeds"), deals, chart.Count(sums.added), chart.Count(sums.changed), chart.Count(sums.removed), chart.Count(sums.quarantined), checksSaid(last.Checks))
 	data.Commit, data.Run, data.Quality = last.Number, q.Link(fmt.Sprintf("runs/%d", last.Number)), q.Link("analyses/data_quality")
 	data.Chart = nightsChart(q.View.Commits())
 	data.Drift, data.DriftSaid, data.DriftNew = driftTable(sinceSnapshots(q.View.Commits()))
@@ -250,7 +256,7 @@ func (s *source) addNow(q *frame.Request, c *frame.Content, data *healthData, la
 		return nil
 	}
 	if data.Feeds = feedsNow(q, h); err != nil {
-		data.Feeds, h.Checks = feedsThen(q, feeds), last.Checks // which the explorer has read before
+		data.Feeds, h.Checks = feedsThen(q, feeds, lastKnown(q.View.Commits())), last.Checks // which the explorer has read before
 	}
 	data.Checks = checksTable(h.Checks)
 	data.Quarantine, data.QuarantineSaid = quarantineTable(q, h.Quarantine)
@@ -471,7 +477,7 @@ func sinceSnapshots(commits []lake.Commit) (all []pulled) {
 // driftTable lists what values are other than the API document says, and says how much of it is new, and whether any is. New ones are first, then the
 // most frequent. Of a place that several pulls of a feed have, the first counts.
 func driftTable(pulls []pulled) (t *grid.Table, said string, isAnyNew bool) {
-	t = &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "", ">values", "example")}
+	t = &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "since", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
 		drift lake.Drift
@@ -580,7 +586,29 @@ func nightsOf(commits []lake.Commit, feed api.Feed) grid.Cell {
 	return grid.Cell{Drawing: drawing}
 }
 
-// feedsNow lists the feeds with their ages.
+// snapshotOf returns what the newest complete snapshot of a feed brought; nil for none.
+func snapshotOf(commits []lake.Commit, feed api.Feed) *lake.FeedRun {
+	for i := range slices.Backward(commits) {
+		if f := commits[i].Feed(feed); f != nil && f.Outcome == lake.OutcomeDone && commits[i].SnapshotDate != "" {
+			return f
+		}
+	}
+	return nil
+}
+
+// lastKnown returns a function that says when a feed was last known: of its newest run or sync, not of its snapshot.
+func lastKnown(commits []lake.Commit) func(asof.Row, api.Feed) grid.Cell {
+	return func(_ asof.Row, feed api.Feed) grid.Cell {
+		for i := range slices.Backward(commits) {
+			if f := commits[i].Feed(feed); f != nil && f.Outcome == lake.OutcomeDone {
+				return grid.Moment(commits[i].KnownAt.Time)
+			}
+		}
+		return grid.Moment(time.Time{})
+	}
+}
+
+// feedsNow lists the feeds with their ages, and what the newest snapshot of each brought.
 func feedsNow(q *frame.Request, h *Health) *grid.Table {
 	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", ">extract", ">write", "30 nights")}
 	for i := range h.Feeds {
@@ -605,7 +633,9 @@ func feedsNow(q *frame.Request, h *Health) *grid.Table {
 			}
 			return c
 		}
-		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(f.Last.Added+f.Last.Reappeared), grid.Whole(f.Last.Changed), grid.Whole(f.Last.Removed), grid.Whole(f.Last.Quarantined), state, seconds(f.Last.ExtractMS), seconds(f.Last.WriteMS), nightsOf(q.View.Commits(), f.Feed))
+		night := cmp.Or(snapshotOf(q.View.Commits(), f.Feed), f.Last)
+		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(night.Added+night.Reappeared), grid.Whole(night.Changed), grid.Whole(night.Removed),
+			grid.Whole(night.Quarantined), state, seconds(night.ExtractMS), seconds(night.WriteMS), nightsOf(q.View.Commits(), f.Feed))
 	}
 	return t
 }
@@ -617,12 +647,12 @@ func feedCell(q *frame.Request, feed api.Feed) grid.Cell {
 	return grid.Cell{Text: feed.String(), Link: q.Link(fmt.Sprintf("deals?service=%s&market=%s&kind=%s", feed.Service, feed.Market, feed.Kind))}
 }
 
-// feedsThen lists the feeds as they were known at the instant.
-func feedsThen(q *frame.Request, found *asof.Answer) *grid.Table {
+// feedsThen lists the feeds as they were known at the instant. known gives the column of that name.
+func feedsThen(q *frame.Request, found *asof.Answer, known func(asof.Row, api.Feed) grid.Cell) *grid.Table {
 	t := &grid.Table{Caption: "Feeds", Sticky: 1, Columns: grid.Columns("feed", "snapshot", "known", ">deals", ">new", ">changed", ">removed", ">quarantined", "state", "30 nights")}
 	for _, r := range found.All() {
 		feed := api.Feed{Service: api.Service(r.Text("service")), Market: api.Market(r.Text("market")), Kind: api.Kind(r.Text("kind"))}
-		t.Add(feedCell(q, feed), grid.Day(r.Cell("snapshot_date")), grid.MomentOf(r.Cell("known_at")), grid.Whole(r.Int("deals")),
+		t.Add(feedCell(q, feed), grid.Day(r.Cell("snapshot_date")), known(r, feed), grid.Whole(r.Int("deals")),
 			grid.Whole(r.Int("added")+r.Int("reappeared")), grid.Whole(r.Int("changed")), grid.Whole(r.Int("removed")), grid.Whole(r.Int("quarantined")), grid.Cell{Text: r.Text("outcome")}, nightsOf(q.View.Commits(), feed))
 	}
 	return t
@@ -634,7 +664,7 @@ func showFeeds(q *frame.Request) (*frame.Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found), Empty: q.Empty("No feed has a snapshot.")}}, nil
+	return &frame.Content{Title: "Feeds", Lead: "The newest snapshot of each feed.", Template: "list", Data: frame.List{Table: feedsThen(q, found, func(r asof.Row, _ api.Feed) grid.Cell { return grid.MomentOf(r.Cell("known_at")) }), Empty: q.Empty("No feed has a snapshot.")}}, nil
 }
 
 func mainFeeds(*frame.Request) (asof.Query, error) { return asof.Query{Name: "feeds"}, nil }

@@ -117,6 +117,9 @@ func defaultOf(q *frame.Request, param *explorer.Param) string {
 	return q.View.Instant().UTC().AddDate(0, 0, -days).Format(time.DateOnly)
 }
 
+// mostNumber bounds the numbers of forms, which are of days and of deals: DuckDB cannot add more days to an instant.
+const mostNumber = 1_000_000
+
 // valueOf checks the value of a parameter, and returns it as the statement wants it.
 func valueOf(param *explorer.Param, text string) (string, error) {
 	wrong := func(want string) error {
@@ -132,8 +135,8 @@ func valueOf(param *explorer.Param, text string) (string, error) {
 			return "", wrong("a day such as 2026-01-05")
 		}
 	case explorer.Number:
-		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
-			return "", wrong("a whole number from 1")
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 || n > mostNumber {
+			return "", wrong(fmt.Sprintf("a whole number from 0 to %d", mostNumber))
 		}
 	case explorer.Numbers, explorer.Words:
 		parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
@@ -243,6 +246,9 @@ func (p *analysisPage) show(q *frame.Request) (*frame.Content, error) {
 			data.Said = strings.TrimSpace(data.Said + fmt.Sprintf(" It is of the first %s rows.", chart.Count(chartedRows)))
 		}
 		data.Table.Rows = data.Table.Rows[min((number-1)*rows, int64(len(data.Table.Rows))):]
+	}
+	if number > 1 && len(data.Table.Rows) == 0 {
+		return nil, frame.PastEnd(number)
 	}
 	if int64(len(data.Table.Rows)) > rows {
 		data.Table.Rows = data.Table.Rows[:rows]
