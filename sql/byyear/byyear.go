@@ -43,7 +43,7 @@ func Columns(table *lake.Table) []lake.Column {
 }
 
 // year is a year in which runs began. Versions of these runs or of later ones were listed first at an instant, and versions of these or of earlier
-// ones last, so both rise from year to year. The instants are texts of SQL.
+// ones last, so both rise from year to year. The instants are texts of SQL, in UTC.
 type year struct {
 	began       int64
 	first, last string
@@ -91,7 +91,7 @@ func read(ctx context.Context, conn *stdsql.Conn, query string) (years map[api.S
 
 // condition returns the body of the macro of a service: whether the year is not one of these, or between the first one whose last instant is not
 // before "from" and the last one whose first instant is not after "to". The place that an instant would have in a sorted list says which these are.
-// DuckDB takes long to plan an expression of many parts, so each list is one text.
+// DuckDB takes long to plan an expression of many parts, so each list is one text; and longer to read an instant with a time zone than one of UTC.
 func condition(years []year) string {
 	list := func(parts []string, typ string) string {
 		return quote.Text("["+strings.Join(parts, ", ")+"]") + "::" + typ + "[]"
@@ -100,10 +100,11 @@ func condition(years []year) string {
 	for _, y := range years {
 		began, firsts, lasts = append(began, strconv.FormatInt(y.began, 10)), append(firsts, y.first), append(lasts, y.last)
 	}
+	const from, to = `"from"::TIMESTAMPTZ AT TIME ZONE 'UTC'`, `"to"::TIMESTAMPTZ AT TIME ZONE 'UTC'`
 	return fmt.Sprintf(`coalesce(NOT list_contains(%s, file_year) OR file_year BETWEEN
-  (%s)[list_position(list_sort(list_append(%s, "from"::TIMESTAMPTZ)), "from"::TIMESTAMPTZ)] AND
-  (%s)[%d - list_position(list_reverse_sort(list_append(%s, "to"::TIMESTAMPTZ)), "to"::TIMESTAMPTZ)], true)`,
+  (%s)[list_position(list_sort(list_append(%s, %s)), %s)] AND
+  (%s)[%d - list_position(list_reverse_sort(list_append(%s, %s)), %s)], true)`,
 		list(began, "BIGINT"),
-		list(append(slices.Clone(began), "99999"), "BIGINT"), list(lasts, "TIMESTAMPTZ"),
-		list(append([]string{"0"}, began...), "BIGINT"), len(began)+2, list(firsts, "TIMESTAMPTZ"))
+		list(append(slices.Clone(began), "99999"), "BIGINT"), list(lasts, "TIMESTAMP"), from, from,
+		list(append([]string{"0"}, began...), "BIGINT"), len(began)+2, list(firsts, "TIMESTAMP"), to, to)
 }

@@ -15,7 +15,8 @@ WITH removed AS (
 loan_tranches AS (
   SELECT market, deal_id, {{template "_currencies.sql"}} AS currency, list({ordinal: ordinal, said: margin}) AS prices,
          bool_or(upper($q) IN (upper(figi_code), upper(bloomberg_code))) AS code,
-         CASE WHEN bool_or(green_loan) THEN 'green' WHEN bool_or(sustainability_linked) THEN 'sustainability-linked' END AS esg
+         CASE WHEN bool_or(green_loan) AND bool_or(sustainability_linked) THEN 'multiple' WHEN bool_or(green_loan) THEN 'green'
+              WHEN bool_or(sustainability_linked) THEN 'sustainability-linked' END AS esg
   FROM loan_priced_tranches_{{$rows}}
   GROUP BY market, deal_id
 ), expected_bond_tranches AS (
@@ -32,7 +33,8 @@ loan_tranches AS (
   SELECT 'bond' AS service, market, 'priced' AS kind, deal_id, version, known_at, borrower_name AS borrower, borrower_ticker AS ticker,
          borrower_sector AS sector, NULL::VARCHAR AS headline, pricing_date AS day, NULL::VARCHAR AS stage, currency, nominal_amount AS amount,
          nominal_usd AS usd, [{ordinal: 1, said: CASE market WHEN 'EM' THEN swap ELSE spread END}] AS prices, grade,
-         CASE WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainable' WHEN sustainability_linked THEN 'sustainability-linked' END AS esg,
+         CASE WHEN list_sum([coalesce(l, false)::INTEGER FOR l IN [green, social, sustainable, sustainability_linked]]) > 1 THEN 'multiple'
+              WHEN green THEN 'green' WHEN social THEN 'social' WHEN sustainable THEN 'sustainable' WHEN sustainability_linked THEN 'sustainability-linked' END AS esg,
          upper($q) IN (upper(isin_code), upper(figi_code), upper(bloomberg_code)) AS code
   FROM bond_priced_deals_{{$rows}}
   UNION ALL BY NAME
