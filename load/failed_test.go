@@ -91,7 +91,7 @@ func TestFailedRunRemovesItsFiles(t *testing.T) {
 			l := loadtest.Open(t, s)
 			mem := testkit.Allocator(t)
 			run, err := l.Begin(load.TransactionConfig{
-				ID: "run-tested", Command: "run", Clock: time.Now, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem, Overwrites: test.overwrites,
+				ID: "run-tested", Command: "run", Clock: time.Now, Started: loadtest.Start, WorkDir: t.TempDir(), Memory: mem, SingleWriter: test.overwrites,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -65,11 +65,11 @@ func Open(ctx context.Context, s store.Store) (*Lake, error) {
 	if err := l.checkLost(); err != nil {
 		return l, fmt.Errorf("open lake %s: %w", s.URL(), err)
 	}
-	return l, l.checkBegun()
+	return l, l.requireCommit()
 }
 
-// checkBegun returns ErrNoLake for a store without a commit.
-func (l *Lake) checkBegun() error {
+// requireCommit returns ErrNoLake for a lake without a commit.
+func (l *Lake) requireCommit() error {
 	if l.log.Number == 0 {
 		return noCommit(l.store)
 	}

@@ -46,7 +46,7 @@ func OpenAccepting(ctx context.Context, s store.Store, acceptLost bool) (*Lake, 
 		return l, err
 	}
 	l.acceptLost = true
-	return l, l.checkBegun()
+	return l, l.requireCommit()
 }
 
 // checkLost returns an error for a lake that has lost commits, unless that was accepted.

@@ -72,7 +72,7 @@ func (l *Lake) Start(ctx context.Context, cfg SessionConfig) (s *Session, busy *
 	s.lease.keep(ctx, s.renewLease)
 	s.Transaction, err = l.Begin(TransactionConfig{
 		ID: cfg.RunID, Command: cfg.Command, Started: cfg.Started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
-		OneByOne: cfg.OneByOne, Keep: cfg.Keep, Overwrites: cfg.SingleWriter,
+		OneByOne: cfg.OneByOne, Keep: cfg.Keep, SingleWriter: cfg.SingleWriter,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.DropLease(ctx))

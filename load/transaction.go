@@ -74,9 +74,9 @@ type TransactionConfig struct {
 	// Keep, if set, is called with each complete file before it is put. local is its path; the file is deleted after the put.
 	Keep func(file lake.File, local string)
 
-	// Overwrites says that the store may put an object although it exists: then reading back another run's commit does
+	// SingleWriter says that the store may put an object although it exists: then reading back another run's commit does
 	// not prove that a put of ours can no longer take effect.
-	Overwrites bool
+	SingleWriter bool
 }
 
 // Begin starts a transaction. It changes nothing in the lake. The error is that of CheckWritable for a lake that this
@@ -349,7 +349,7 @@ func (t *Transaction) putCommit(ctx context.Context, number int64, data []byte) 
 // no longer take effect: it is the commit of another run.
 func (t *Transaction) isOfAnother(data []byte) bool {
 	c, err := lake.DecodeCommit(data)
-	return err == nil && c.RunID != t.cfg.ID && !t.cfg.Overwrites
+	return err == nil && c.RunID != t.cfg.ID && !t.cfg.SingleWriter
 }
 
 // readBack reads a commit of which we do not know whether it was made. The put may have succeeded although its answer

@@ -70,10 +70,11 @@ func (p params) query(feed api.Feed) (Query, error) {
 		return Query{}, err
 	}
 	query.Limit = size
-	for name, into := range map[string]*time.Time{
-		paramUpdatedSince: &query.UpdatedSince, paramChangedFrom: &query.ChangedFrom, paramChangedTo: &query.ChangedTo,
-	} {
-		if *into, err = p.instant(name); err != nil {
+	for _, instant := range []struct {
+		name string
+		into *time.Time
+	}{{paramUpdatedSince, &query.UpdatedSince}, {paramChangedFrom, &query.ChangedFrom}, {paramChangedTo, &query.ChangedTo}} {
+		if *instant.into, err = p.instant(instant.name); err != nil {
 			return Query{}, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -280,11 +281,11 @@ func numbers(text string) (all []int32, err error) {
 		if part == "" {
 			continue
 		}
-		var n int32
-		if _, err := fmt.Sscan(part, &n); err != nil {
+		n, err := strconv.ParseInt(part, 10, 32)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, n)
+		all = append(all, int32(n))
 	}
 	return all, nil
 }

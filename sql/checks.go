@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"cmp"
 	"context"
 	stdsql "database/sql"
 	"embed"
@@ -130,7 +129,7 @@ func (c *Catalog) runCheck(ctx context.Context, conn *stdsql.Conn, check *Qualit
 	more := 0
 	for _, statement := range check.Statements {
 		findings, err := askFindings(ctx, conn, statement)
-		if err = cmp.Or(err, c.release(ctx, conn)); err != nil {
+		if err := errors.Join(err, c.release(ctx, conn)); err != nil {
 			return result, err
 		}
 		for _, f := range findings {

@@ -10,6 +10,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/attempts"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
 	"dealflow/load"
@@ -97,7 +98,7 @@ func (a *app) record(ctx context.Context, at *attempt, command string, policy at
 	})
 	err := do(at)
 	// errors.Is would not do: the error of a signal says that it is Canceled, too.
-	if cause := context.Cause(ctx); exitCode(ctx, err) == 130 && cause.Error() != context.Canceled.Error() {
+	if cause := context.Cause(ctx); exitCode(ctx, err) == exitcode.Cancelled && cause.Error() != context.Canceled.Error() {
 		err = fmt.Errorf("ended by a signal (%w): %w", cause, err)
 	}
 	at.conclude(exitCode(ctx, err), err)
@@ -177,16 +178,16 @@ func (at *attempt) conclude(code int, err error) {
 	}
 	switch {
 	case r.Commit > 0:
-	case code == 9 && r.Outcome != "": // done, with warnings
-	case code == 0 && r.Outcome == "":
+	case code == exitcode.Warnings && r.Outcome != "": // done, with warnings
+	case code == exitcode.Done && r.Outcome == "":
 		r.Outcome = lake.OutcomeDone
-	case code == 130:
+	case code == exitcode.Cancelled:
 		r.Outcome = attempts.OutcomeCancelled
-	case code == 6:
+	case code == exitcode.Guard:
 		r.Outcome = lake.OutcomeHeld
-	case code == 13:
+	case code == exitcode.Skipped:
 		r.Outcome = lake.OutcomeSkipped
-	case code != 0:
+	case code != exitcode.Done:
 		r.Outcome = lake.OutcomeFailed
 	}
 }
@@ -202,8 +203,8 @@ func todoAfter(t *attempts.Attempt) string {
 	return todoAfterResult(t.Command, &t.Result)
 }
 
-// isHeld says whether a command waits for a person: what it pulled is complete, and its data was not accepted.
-func isHeld(code *int) bool { return code != nil && (*code == 5 || *code == 6) }
+// isHeld is exitcode.IsHeld for the code of an attempt; nil for one that was killed.
+func isHeld(code *int) bool { return code != nil && exitcode.IsHeld(*code) }
 
 // onDay returns the flag of a run that takes the snapshot of a day that was held; "" if the day is not known. Without it the run
 // takes the day on which a person has looked: the day that was held gets no snapshot, and the next night leaves the feed out.
@@ -265,29 +266,29 @@ func again(command string) string {
 func todoAfterResult(name string, r *attempts.Result) string {
 	command, message, day := again(name), r.Error, r.SnapshotDate
 	switch *r.ExitCode {
-	case 0:
+	case exitcode.Done:
 		return ""
-	case 2:
+	case exitcode.Usage:
 		return "correct the setting that the message names, then " + command
-	case 4:
+	case exitcode.Credentials:
 		return "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then " + command
-	case 5:
+	case exitcode.Hold:
 		return accepting(message, day)
-	case 6:
+	case exitcode.Guard:
 		return "look at the source; if the deals are gone, " + pull.RemovalCommand(strings.Join(heldFeeds(message), ","), day)
-	case 7:
+	case exitcode.Damage:
 		readData := ""
 		if len(r.Damage) > 0 {
 			readData = r.Damage[0].ReadData
 		}
 		return "`dealflow verify" + readDataFlag(readData) + "` says for each finding what to do"
-	case 11:
+	case exitcode.Overtaken:
 		return command + " again"
-	case 12:
+	case exitcode.Late:
 		return command + " again; with a longer --deadline, or more --requests-per-day, if that happens often"
-	case 13:
+	case exitcode.Skipped:
 		return "`dealflow lease show` says which command is at work"
-	case 130:
+	case exitcode.Cancelled:
 		return "see who ended it (a scheduler's time limit?), then " + command
 	}
 	return "`dealflow doctor` says what a run lacks; then " + command

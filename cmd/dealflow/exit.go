@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dealflow/extract"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/export"
 	"dealflow/internal/pull"
 	"dealflow/internal/watch"
@@ -15,36 +16,11 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// exit is one row of the table of exit codes. The help shows the table, and scripts rely on it.
-type exit struct {
-	code    int
-	meaning string
-}
-
-// exits is the table of exit codes. If several apply, the first of 2, 4, 5, 11, 13, 6, 12, 3, 9 is used.
-var exits = []exit{
-	{0, "done"},
-	{1, "error"},
-	{2, "usage: the command line or a setting cannot be understood"},
-	{3, "partial: some feeds failed, the rest is committed"},
-	{4, "credentials refused"},
-	{5, "contract or quality hold: nothing was committed"},
-	{6, "the removal guard held a feed, the rest is committed"},
-	{7, "verify found damage"},
-	{8, "status found a problem: the last run failed, or a feed is stale or held"},
-	{9, "done, with warnings, which --strict does not accept"},
-	{10, "no lake found"},
-	{11, "another run committed first: nothing of this one is visible"},
-	{12, "deadline reached, or the day's requests are spent: the finished feeds are committed"},
-	{13, "skipped: another command is at work"},
-	{130, "cancelled"},
-}
-
 func exitTable() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")
-	for _, e := range exits {
-		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+	for _, e := range exitcode.Table() {
+		fmt.Fprintf(&b, "  %3d  %s\n", e.Code, e.Text)
 	}
 	return b.String()
 }
@@ -108,33 +84,33 @@ func exitCode(ctx context.Context, err error) int {
 	lost := !errors.As(err, &committed)
 	switch {
 	case err == nil:
-		return 0
+		return exitcode.Done
 	case errors.As(err, &usage), errors.Is(err, pull.ErrDayZone), errors.Is(err, export.ErrUsage):
-		return 2
+		return exitcode.Usage
 	case errors.As(err, &auth):
-		return 4
+		return exitcode.Credentials
 	case errors.Is(err, pull.ErrContract), errors.Is(err, pull.ErrQuality):
-		return 5
+		return exitcode.Hold
 	case errors.Is(err, load.ErrConflict) && lost:
-		return 11
+		return exitcode.Overtaken
 	case errors.Is(err, errSkipped) && lost, errors.Is(err, watch.ErrBusy):
-		return 13
+		return exitcode.Skipped
 	case errors.Is(err, pull.ErrFeedsHeld):
-		return 6
+		return exitcode.Guard
 	case errors.Is(err, pull.ErrDeadline), errors.Is(err, extract.ErrBudget):
-		return 12
+		return exitcode.Late
 	case errors.Is(err, pull.ErrFeedsFailed) && !errors.Is(err, pull.ErrNothingDone):
-		return 3
+		return exitcode.Partial
 	case errors.Is(err, verify.ErrDamage):
-		return 7
+		return exitcode.Damage
 	case errors.Is(err, errUnwell):
-		return 8
+		return exitcode.Problem
 	case errors.Is(err, errWarnings):
-		return 9
+		return exitcode.Warnings
 	case errors.Is(err, load.ErrNoLake):
-		return 10
+		return exitcode.NoLake
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return 130
+		return exitcode.Cancelled
 	}
-	return 1
+	return exitcode.Error
 }

@@ -172,7 +172,7 @@ func listFiles(ctx context.Context, l *load.Lake, log *load.Log, tables []string
 	}
 	files := []listedFile{}
 	for _, f := range log.AllFiles() {
-		commit := commits[runOf(&f)]
+		commit := commits[f.RunID()]
 		switch {
 		case tables != nil && !slices.Contains(tables, f.Table):
 		case day != "" && f.Partition["snapshot_date"] != day:
@@ -182,15 +182,6 @@ func listFiles(ctx context.Context, l *load.Lake, log *load.Log, tables []string
 		}
 	}
 	return files, nil
-}
-
-// runOf returns the id of the run that wrote a file; of a quarantine file its name is that id.
-func runOf(f *lake.File) string {
-	if f.Table != lake.QuarantineTable {
-		return f.RunID()
-	}
-	name := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
-	return name[:min(len(name), len("01934e7a-0000-7000-8000-000000000000"))]
 }
 
 func (a *app) printFiles(files []listedFile, format string) error {

@@ -45,14 +45,17 @@ func (a *app) settledInspection() (*inspection, statusOptions, error) {
 // statusSettings returns what the environment and the settings file say to status.
 func (a *app) statusSettings() (statusOptions, error) {
 	o := statusOptions{timeout: statusTimeout}
-	for name, value := range map[string]*time.Duration{"max_age": &o.maxAge, "timeout": &o.timeout} {
-		found, ok := a.settings.sources.Find(config.Setting{Command: "status", Name: name})
+	for _, setting := range []struct {
+		name string
+		into *time.Duration
+	}{{"max_age", &o.maxAge}, {"timeout", &o.timeout}} {
+		found, ok := a.settings.sources.Find(config.Setting{Command: "status", Name: setting.name})
 		if !ok {
 			continue
 		}
 		var err error
-		if *value, err = time.ParseDuration(found.Text); err != nil {
-			return o, usagef("%s of status, from %s: %w", name, found.From, err)
+		if *setting.into, err = time.ParseDuration(found.Text); err != nil {
+			return o, usagef("%s of status, from %s: %w", setting.name, found.From, err)
 		}
 	}
 	found, _ := a.settings.sources.Find(config.Setting{Command: "status", Name: "feeds"})

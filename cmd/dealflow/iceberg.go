@@ -164,7 +164,11 @@ func runIcebergShow(ctx context.Context, a *app) error {
 func (a *app) printIceberg(r *icebergResult) error {
 	state := "off; `dealflow iceberg on` publishes them"
 	if r.On {
-		state = fmt.Sprintf("on, keep %s, after syncs every %s", map[bool]string{false: keepUsual, true: keepAll}[r.KeepAll], time.Duration(r.EverySeconds)*time.Second)
+		kept := keepUsual
+		if r.KeepAll {
+			kept = keepAll
+		}
+		state = fmt.Sprintf("on, keep %s, after syncs every %s", kept, time.Duration(r.EverySeconds)*time.Second)
 	}
 	fmt.Fprintf(a.Stdout, "lake       %s\ntables     %s\n", r.Lake, state)
 	p := r.Published

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/testkit"
 )
 
@@ -40,8 +41,8 @@ func TestReadme(t *testing.T) {
 
 	var table strings.Builder
 	table.WriteString("| code | meaning |\n|---|---|\n")
-	for _, e := range exits {
-		fmt.Fprintf(&table, "| %d | %s |\n", e.code, e.meaning)
+	for _, e := range exitcode.Table() {
+		fmt.Fprintf(&table, "| %d | %s |\n", e.Code, e.Text)
 	}
 	checkBlock(t, exitsPath, "exits", table.String())
 	checkAnalysesDoc(t, dir)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
 )
 
@@ -25,8 +26,8 @@ func TestRunbookIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	var codes, findings []string
-	for _, e := range exits {
-		codes = append(codes, strconv.Itoa(e.code))
+	for _, e := range exitcode.Table() {
+		codes = append(codes, strconv.Itoa(e.Code))
 	}
 	for kind := range findingKinds {
 		findings = append(findings, kind)
@@ -303,8 +304,8 @@ func TestRecipesNameSettings(t *testing.T) {
 func TestRecipesKnowExitCodes(t *testing.T) {
 	again := []string{"1", "3", "11"}
 	var want []string // codes that end a night
-	for _, e := range exits {
-		if code := strconv.Itoa(e.code); e.code != 0 && !slices.Contains(again, code) {
+	for _, e := range exitcode.Table() {
+		if code := strconv.Itoa(e.Code); e.Code != 0 && !slices.Contains(again, code) {
 			want = append(want, code)
 		}
 	}

@@ -44,7 +44,10 @@ func (a *app) secret(ctx context.Context, name string) (string, error) {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", usagef("%s%s, from %s: %w", what, map[bool]string{true: " file"}[setting.Name == name+"_file"], found.From, err)
+		if setting.Name == name+"_file" {
+			what += " file"
+		}
+		return "", usagef("%s, from %s: %w", what, found.From, err)
 	}
 	text := strings.TrimRight(string(data), "\r\n")
 	if err := checkSecret(text, name == "signing_key"); err != nil {

@@ -42,12 +42,14 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 		s.lake = ""
 	}
 	// Commands that do not run say whether the next run will be refused.
-	for name, value := range map[string]*string{"clock": &s.clock, "day_zone": &s.dayZone} {
-		if cmd.Flags().Lookup(strings.ReplaceAll(name, "_", "-")) == nil {
+	ofRun := func(name, flag string, value *string) {
+		if cmd.Flags().Lookup(flag) == nil {
 			found, _ := s.sources.Find(config.Setting{Command: "run", Name: name, Shared: true})
 			*value = found.Text
 		}
 	}
+	ofRun("clock", "clock", &s.clock)
+	ofRun("day_zone", "day-zone", &s.dayZone)
 	if err := s.check(); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/lineage"
 	"dealflow/internal/logs"
 	"dealflow/internal/metrics"
@@ -111,7 +112,7 @@ func (t *telling) endLineage(ctx context.Context, at *attempt, ended metrics.End
 	switch {
 	case ended.Succeeded():
 		end.Type, end.Error = lineage.Complete, ""
-	case ended.Skipped, ended.ExitCode == 130:
+	case ended.Skipped, ended.ExitCode == exitcode.Cancelled:
 		end.Type = lineage.Abort
 	}
 	if r, ok := at.shown.(*pull.Result); ok {

@@ -697,7 +697,7 @@ func removedBytes(ctx context.Context, l *load.Lake, c *lake.Commit) (int64, err
 	removed, runs := map[string]bool{}, map[string]bool{}
 	for _, path := range c.Remove {
 		removed[path] = true
-		runs[(&lake.File{Path: path}).RunID()] = true
+		runs[lake.RunIDOf(path)] = true
 	}
 	if len(runs) > runsSized {
 		return -1, nil

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dealflow/internal/config"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
 	"dealflow/internal/process"
 	"dealflow/internal/pull"
@@ -290,7 +291,7 @@ func (w *watcher) execute(ctx context.Context, due schedule.Due) int {
 		if name == "expire" {
 			line = append(line, "--apply")
 		}
-		if code := w.main(ctx, line...); code != 0 && code != 9 {
+		if code := w.main(ctx, line...); !exitcode.Succeeded(code) {
 			return code
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dealflow/internal/attempts"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/watch"
 	"dealflow/internal/watch/schedule"
 	"dealflow/load"
@@ -61,15 +62,15 @@ func (w *watcher) pulls(log *load.Log, rows []runRow) [][]watch.Pull {
 			if r.Command != "run" || f == nil || began.IsZero() {
 				continue
 			}
-			code := 1
+			code := exitcode.Error
 			if r.Attempt != nil && r.Attempt.ExitCode != nil {
 				code = *r.Attempt.ExitCode
 			}
 			_, kept := taken[r.SnapshotDate] // else the day was taken back
 			switch {
 			case f.Outcome == lake.OutcomeHeld:
-			case f.Outcome == lake.OutcomeSkipped && (r.Number > 0 || code == 5 || code == 6):
-			case f.Outcome == lake.OutcomeDone && (r.Number > 0 && kept || r.Number == 0 && code == 5): // a check held it
+			case f.Outcome == lake.OutcomeSkipped && (r.Number > 0 || exitcode.IsHeld(code)):
+			case f.Outcome == lake.OutcomeDone && (r.Number > 0 && kept || r.Number == 0 && code == exitcode.Hold): // a check held it
 			default:
 				continue
 			}
@@ -107,7 +108,7 @@ func (w *watcher) maintained(log *load.Log, rows []runRow) time.Time {
 		if t == nil || t.ExitCode == nil || !slices.Contains(w.maintenance, t.Command) || !watch.Settled(schedule.Maintain, *t.ExitCode) {
 			continue
 		}
-		if began := t.StartedAt.Time; *t.ExitCode == 7 {
+		if began := t.StartedAt.Time; *t.ExitCode == exitcode.Damage {
 			stopped = append(stopped, began)
 		} else {
 			done[t.Command] = append(done[t.Command], began)

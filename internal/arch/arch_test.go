@@ -67,14 +67,14 @@ var doors = map[string][]string{
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/confine":   {}, // of a machine: it knows no statement
 	"internal/safesql":   {"internal/confine", "sql", "sql/answer", "sql/engine", "sql/quote"},
-	"internal/attempts":  {"schemas/...", "load/...", "internal/process"},
+	"internal/attempts":  {"schemas/...", "load/...", "internal/process", "internal/exitcode"},
 	"internal/catalog":   {"schemas/...", "transform", "load/...", "sql", "sql/names", "sql/paths", "sql/sealed"},
 	"internal/maintain":  {"schemas/...", "transform", "load/...", "internal/catalog", "internal/workfolder"},
 	"internal/ddl":       {"schemas/...", "internal/export", "sql/quote"},
 	"internal/export":    {"schemas/...", "load/...", "sql/answer", "sql/quote"},
 	"internal/lineage":   {"schemas/..."},
 	"internal/notify":    {"schemas/api"},
-	"internal/metrics":   {}, // numbers alone: who computes them is the caller's affair
+	"internal/metrics":   {"internal/exitcode"}, // numbers alone: who computes them is the caller's affair
 	"internal/pull":      {"schemas/...", "extract", "transform", "load/...", "internal/catalog", "internal/heap", "internal/maintain", "internal/pull/rows"},
 	"internal/pull/rows": {"schemas/...", "transform", "transform/drift", "load/..."}, // it knows no API and no commit
 	"internal/chart":     {},
@@ -89,7 +89,7 @@ var doors = map[string][]string{
 	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "sql/quote", "transform"}, // the only way from a page to a lake
-	"internal/watch":       {"schemas/...", "load/...", "internal/logs", "internal/process", "internal/watch/schedule"},
+	"internal/watch":       {"schemas/...", "load/...", "internal/exitcode", "internal/logs", "internal/process", "internal/watch/schedule"},
 	"cmd/dealflow":         {"*"},
 
 	"internal/arch":             {},
@@ -98,6 +98,7 @@ var doors = map[string][]string{
 	"internal/logs":             {},
 	"internal/bench":            {"*"},
 	"internal/bench/growth":     {},
+	"internal/exitcode":         {},
 	"internal/heap":             {},
 	"internal/process":          {}, // of a machine: it knows no lake
 	"internal/simulation":       {"*"},

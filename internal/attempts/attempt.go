@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/process"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -103,12 +104,9 @@ func AfterVerify(earlier []Damage, now Damage, readAll bool) []Damage {
 	return open
 }
 
-// damageExit is the exit code of a verify that found damage.
-const damageExit = 7
-
 // FoundDamage says whether the attempt is a verify that found damage.
 func (a *Attempt) FoundDamage() bool {
-	return a.Command == Verify && a.ExitCode != nil && *a.ExitCode == damageExit
+	return a.Command == Verify && a.ExitCode != nil && *a.ExitCode == exitcode.Damage
 }
 
 // OpenDamage returns what is not over after a verify. An older program did not say: then it is what that verify itself found.

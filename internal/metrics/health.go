@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"time"
+
+	"dealflow/internal/exitcode"
+)
 
 // Health is what status says of a lake, in numbers. A zero time means that there is none.
 type Health struct {
@@ -71,4 +75,4 @@ type Ending struct {
 }
 
 // Succeeded says whether the command did what it should: it is done, with warnings or without.
-func (e *Ending) Succeeded() bool { return !e.Skipped && (e.ExitCode == 0 || e.ExitCode == 9) }
+func (e *Ending) Succeeded() bool { return !e.Skipped && exitcode.Succeeded(e.ExitCode) }

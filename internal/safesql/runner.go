@@ -106,10 +106,11 @@ func (r *Runner) run(ctx context.Context, q Query, j job, out io.Writer, use fun
 		return err
 	}
 	j.Statement, j.Commit, j.Without = q.Statement, q.Commit, r.without
-	for path, to := range map[string]*string{q.Catalog: &j.Catalog, q.Lake: &j.Lake} {
-		if *to, err = filepath.Abs(path); err != nil {
-			return err
-		}
+	if j.Catalog, err = filepath.Abs(q.Catalog); err != nil {
+		return err
+	}
+	if j.Lake, err = filepath.Abs(q.Lake); err != nil {
+		return err
 	}
 	var files *confine.Files
 	if r.lacks() == nil {

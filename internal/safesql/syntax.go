@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,11 +95,11 @@ func parse(serialized string) (map[string]any, error) {
 	}
 	switch {
 	case s.Error && s.ErrorType == "parser":
-		r := &Refusal{Reason: "Parser Error: " + s.Message, At: -1}
-		if _, err := fmt.Sscan(s.Position, &r.At); err != nil {
-			r.At = -1
+		at, err := strconv.Atoi(s.Position)
+		if err != nil {
+			at = -1
 		}
-		return nil, r
+		return nil, &Refusal{Reason: "Parser Error: " + s.Message, At: at}
 	case s.Error && strings.HasPrefix(s.Message, "Only SELECT"):
 		return nil, &Refusal{Reason: only + ", and no statement that writes, sets, attaches, explains or pivots; " + advice, At: -1}
 	case s.Error:

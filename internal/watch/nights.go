@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
 	"dealflow/internal/watch/schedule"
 	"dealflow/schemas/lake"
@@ -69,7 +70,7 @@ func (w *Watch) inherit(other *Presence, k *Known) {
 	if other != nil {
 		if last := other.settledRun(); last != nil {
 			since = last.StartedAt.Time
-			if last.ExitCode == codeLate { // the lake does not say that the next night does the rest
+			if last.ExitCode == exitcode.Late { // the lake does not say that the next night does the rest
 				w.state.Run.Settled = since
 			}
 		}

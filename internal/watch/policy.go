@@ -3,30 +3,17 @@ package watch
 import (
 	"time"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/watch/schedule"
-)
-
-// Exit codes of commands, as in docs/reference/exit-codes.md.
-const (
-	codeDone        = 0
-	codeUsage       = 2
-	codePartial     = 3
-	codeCredentials = 4
-	codeHold        = 5
-	codeHeld        = 6
-	codeDamage      = 7
-	codeWarnings    = 9
-	codeLate        = 12
-	codeSkipped     = 13
 )
 
 // Settled says whether a command that ended with an exit code needs no other attempt: it is done, or a person must look
 // first, or the next night does the rest.
 func Settled(c schedule.Command, code int) bool {
 	switch code {
-	case codeDone, codeWarnings, codeHold, codeHeld, codeLate:
+	case exitcode.Done, exitcode.Warnings, exitcode.Hold, exitcode.Guard, exitcode.Late:
 		return true
-	case codeDamage:
+	case exitcode.Damage:
 		return c == schedule.Maintain
 	}
 	return c == schedule.Sync // the next one is soon
@@ -36,9 +23,9 @@ func Settled(c schedule.Command, code int) bool {
 func retryAfter(c schedule.Command, code, n int) time.Duration {
 	first := 15 * time.Minute
 	switch {
-	case c == schedule.Sync && code != codeCredentials && code != codeUsage:
+	case c == schedule.Sync && code != exitcode.Credentials && code != exitcode.Usage:
 		return 0
-	case c == schedule.Run && code == codeCredentials, c == schedule.Maintain && code != codeSkipped:
+	case c == schedule.Run && code == exitcode.Credentials, c == schedule.Maintain && code != exitcode.Skipped:
 		first = time.Hour // an account may be locked; and maintenance can wait
 	}
 	wait := first

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
 	"dealflow/internal/watch/schedule"
 	"dealflow/load/store"
@@ -160,13 +161,13 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 		return nil // it was stopped with the watch, and the next one carries it out
 	}
 	w.record(due, code, started)
-	if due.Command == schedule.Run && (Settled(due.Command, code) || code == codePartial || !w.state.Has) {
+	if due.Command == schedule.Run && (Settled(due.Command, code) || code == exitcode.Partial || !w.state.Has) {
 		if known, err := w.read(ctx); err == nil {
 			w.learn(known)
 			switch {
 			case Settled(due.Command, code):
 				w.account(&known, due.Slot, true)
-			case code == codePartial: // of other failures the cause may be a wrong clock
+			case code == exitcode.Partial: // of other failures the cause may be a wrong clock
 				w.account(&known, w.cfg.Plan.LastRun(due.Slot.Start.Add(-time.Nanosecond)), false)
 			}
 		}
@@ -200,7 +201,7 @@ func (w *Watch) begin(due schedule.Due) {
 func (w *Watch) record(due schedule.Due, code int, started time.Time) {
 	now, p := w.cfg.Now(), w.state.Of(due.Command)
 	last := Last{Command: string(due.Command), Day: due.Slot.Day, StartedAt: lake.At(started), EndedAt: lake.At(now), ExitCode: code}
-	failed := !Settled(due.Command, code) || due.Command == schedule.Sync && code != codeDone && code != codeWarnings
+	failed := !Settled(due.Command, code) || due.Command == schedule.Sync && code != exitcode.Done && code != exitcode.Warnings
 	if Settled(due.Command, code) {
 		*p = schedule.Progress{Settled: latest(started, due.Slot.At)}
 	}

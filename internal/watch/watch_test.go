@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"dealflow/internal/exitcode"
 	"dealflow/internal/watch/schedule"
 	"dealflow/load/store"
 	"dealflow/load/store/memstore"
@@ -78,7 +79,7 @@ func newOffice() *office {
 		if o.code != nil {
 			code = o.code(due)
 		}
-		if due.Command == schedule.Run && (code == codeDone || code == codeWarnings) { // others have committed nothing
+		if due.Command == schedule.Run && (code == exitcode.Done || code == exitcode.Warnings) { // others have committed nothing
 			o.set(pulled(o.cfg.Now()))
 		}
 		return code
@@ -453,8 +454,8 @@ func TestPolicyIsDocumented(t *testing.T) {
 // others.
 func TestAsleep(t *testing.T) {
 	for code, want := range map[int][]string{
-		codeDone:    {"run 2000-01-03 01T20:00"}, // by the timers, which do not count the sleep
-		codePartial: {"run 2000-01-03 01T20:00", "run 2000-01-03 01T20:15", "run 2000-01-03 01T20:45", "run 2000-01-03 01T21:45"},
+		exitcode.Done:    {"run 2000-01-03 01T20:00"}, // by the timers, which do not count the sleep
+		exitcode.Partial: {"run 2000-01-03 01T20:00", "run 2000-01-03 01T20:15", "run 2000-01-03 01T20:45", "run 2000-01-03 01T21:45"},
 	} {
 		asleep(t, code, want)
 	}
@@ -494,7 +495,7 @@ func TestRestart(t *testing.T) {
 		want          []string
 		missed, tried []string
 	}{
-		{"a night that is late", codeLate, 23 * time.Hour, nil, nil, nil, nil},
+		{"a night that is late", exitcode.Late, 23 * time.Hour, nil, nil, nil, nil},
 		{"a night that failed", 1, 23 * time.Hour, nil, []string{"run 2000-01-01 01T23:00"}, nil, nil},
 		{"nights that failed, then a run by hand", 1, 60 * time.Hour, []Pull{{Began: time.Date(2000, 1, 3, 12, 0, 0, 0, time.UTC), Day: "2000-01-03"}}, nil,
 			[]string{"2000-01-01", "2000-01-02"}, []string{"2000-01-01", "2000-01-02"}},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
@@ -212,12 +211,8 @@ func ValuesOf(files []*File) []File {
 	return values
 }
 
-// RunID returns the id of the run that wrote a Parquet file, read from the start of the file's name; "" if the name has
-// none.
-func (f *File) RunID() string {
-	name := path.Base(f.Path)
-	return name[:max(strings.LastIndexByte(name, '-'), 0)]
-}
+// RunID is RunIDOf for the file's path.
+func (f *File) RunID() string { return RunIDOf(f.Path) }
 
 // Check is the result of one declared quality check of a run.
 type Check struct {

@@ -145,6 +145,20 @@ func QuarantineKey(feed api.Feed, runID string, n int) string {
 
 const quarantineEnding = ".ndjson.zst"
 
+// runIDLength is the length of a UUID as text.
+const runIDLength = 36
+
+// RunIDOf returns the id of the run that wrote a data file, read from the start of the file's name; "" if the name has none. Of a Parquet file it is
+// followed by a number, of records in quarantine by one at most (QuarantineKey).
+func RunIDOf(key string) string {
+	name := path.Base(key)
+	if strings.HasPrefix(key, QuarantineTable+"/") {
+		name = strings.TrimSuffix(name, quarantineEnding)
+		return name[:min(len(name), runIDLength)]
+	}
+	return name[:max(strings.LastIndexByte(name, '-'), 0)]
+}
+
 // IsQuarantineOf reports whether a QuarantineKey of a feed is of one of some runs, by their ids.
 func IsQuarantineOf(key string, feed api.Feed, runs map[string]bool) bool {
 	for run := range runs {

@@ -258,8 +258,8 @@ func amountText(r asof.Row) grid.Cell {
 
 // millions divides a decimal number by a million, to one digit.
 func millions(text string) string {
-	var v float64
-	if _, err := fmt.Sscan(text, &v); err != nil {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
 		return text
 	}
 	return chart.Decimals(v/1e6, 1)
@@ -463,7 +463,10 @@ func showChanges(q *frame.Request) (*frame.Content, error) {
 	if data.From == fromBeginning {
 		data.From = "" // which the form says for it
 	}
-	data.Quiet = q.With("quiet", map[bool]string{false: "1"}[data.IsQuiet])
+	data.Quiet = q.With("quiet", "1")
+	if data.IsQuiet {
+		data.Quiet = q.With("quiet", "")
+	}
 	data.Matrix = changeMatrix(q, counts)
 	lead := fmt.Sprintf("%s became known after %s and not after %s.", grid.Plural(all, "version", "versions"), shortInstant(data.From), shortInstant(data.To))
 	c := &frame.Content{Title: "Changes", Lead: lead, Template: "changes", Data: data}

@@ -161,7 +161,14 @@ func showPipeline(q *frame.Request) (*frame.Content, error) {
 	}
 	data.Filters = pipelineFilters(q, found, wanted)
 	data.Hidden = hidden(q, "service", "market", "currency", "timing", "sponsor", "view")
-	view := cmp.Or(q.Values.Get("view"), map[bool]string{true: "table", false: "board"}[len(found.Rows) > boardRows])
+	view := q.Values.Get("view")
+	switch {
+	case view != "":
+	case len(found.Rows) > boardRows:
+		view = "table"
+	default:
+		view = "board"
+	}
 	for _, name := range []string{"board", "table"} {
 		data.Views = append(data.Views, frame.Choice{Text: name, Address: q.With("view", name), Current: view == name})
 	}
@@ -246,8 +253,11 @@ func narrowed(found *asof.Answer, args asof.Args) *asof.Answer {
 // facetsOf returns the values of a tranche for the filters; "" for none.
 func facetsOf(r asof.Row) []string {
 	sponsor := ""
-	if !r.Null("sponsor_backed") {
-		sponsor = map[bool]string{true: "yes", false: "no"}[r.Text("sponsor_backed") == "true"]
+	switch r.Text("sponsor_backed") {
+	case "true":
+		sponsor = "yes"
+	case "false":
+		sponsor = "no"
 	}
 	return []string{r.Text("market"), r.Text("currency"), r.Text("timing_form"), sponsor}
 }

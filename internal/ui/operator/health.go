@@ -500,7 +500,10 @@ func driftTable(pulls []pulled) (t *grid.Table, said string, isAnyNew bool) {
 	}
 	slices.SortStableFunc(all, func(a, b pair) int {
 		if a.fresh != b.fresh {
-			return map[bool]int{true: -1, false: 1}[a.fresh]
+			if a.fresh {
+				return -1
+			}
+			return 1
 		}
 		return cmp.Compare(b.drift.Count, a.drift.Count)
 	})
