@@ -146,7 +146,7 @@ func curable(e *Error, err error) bool {
 		return false
 	case e.Code == codeConflict, e.Code == "OperationAborted", e.Status == http.StatusRequestTimeout:
 		return true
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNotTaken):
 		return true
 	}
 	return sdkRetries.IsErrorRetryable(err) == aws.TrueTernary

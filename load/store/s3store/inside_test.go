@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -148,4 +149,66 @@ func TestSilentBody(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// transport is an http.RoundTripper.
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// TestSentBody checks that a request ends when the provider takes no more of its body, but not when it takes it slowly.
+func TestSentBody(t *testing.T) {
+	for _, c := range []struct {
+		pieces int           // that the provider takes
+		takes  time.Duration // for each
+		want   error
+		after  time.Duration
+	}{
+		{3, sendTimeout - time.Second, nil, 3 * (sendTimeout - time.Second)},
+		{2, sendTimeout - time.Second, errNotTaken, 2*(sendTimeout-time.Second) + time.Second},
+		{1, 0, errNotTaken, sendTimeout},
+		{0, 0, errNotTaken, sendTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var ended context.Context
+			s := sender{transport(func(r *http.Request) (*http.Response, error) {
+				ended = r.Context()
+				for range c.pieces {
+					if _, err := io.ReadFull(r.Body, make([]byte, 5)); err != nil {
+						return nil, err
+					}
+					time.Sleep(c.takes)
+				}
+				if c.want == nil {
+					return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("done"))}, nil
+				}
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			})}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1/", strings.NewReader("piecepiecepiece"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := time.Now()
+			answer, err := s.RoundTrip(request)
+			if took := time.Since(before); !errors.Is(err, c.want) || took != c.after {
+				t.Errorf("%d pieces: %v after %s, want %v after %s", c.pieces, err, took, c.want, c.after)
+			}
+			if err == nil {
+				time.Sleep(2 * sendTimeout) // the answer is read slowly
+				if ended.Err() != nil {
+					t.Error("the answer cannot be read any more")
+				}
+				if err := answer.Body.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if ended.Err() == nil {
+				t.Errorf("%d pieces: the request's context lives on", c.pieces)
+			}
+			if err != nil && !new(Store).fault("put", "k", err).again {
+				t.Errorf("%v is not tried again", err)
+			}
+		})
+	}
 }

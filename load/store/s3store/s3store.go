@@ -141,7 +141,7 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 	// The SDK's own client wraps the transport in a type through which idle connections cannot be ended. Its rule for
 	// redirects is kept: one that is followed must not carry a session's token to another host.
 	transport := built.GetTransport()
-	settings.HTTPClient = &http.Client{Transport: transport, CheckRedirect: built.Freeze().(*http.Client).CheckRedirect}
+	settings.HTTPClient = &http.Client{Transport: sender{transport}, CheckRedirect: built.Freeze().(*http.Client).CheckRedirect}
 	s := &Store{
 		cfg: cfg, bucket: bucket, root: root,
 		client: s3.NewFromConfig(settings, cfg.apply),
