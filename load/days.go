@@ -1,7 +1,6 @@
 package load
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -55,16 +54,13 @@ func (g *Log) LastSnapshot(feed api.Feed) *lake.Commit {
 	return nil
 }
 
-// UTC is the name of the time zone of days if a lake has no other.
-const UTC = "UTC"
-
 // DayZone returns the IANA name of the time zone of the lake's days; "" for a lake without a snapshot.
 func (g *Log) DayZone() string {
 	for n := range slices.Backward(g.Commits) {
 		switch run := &g.Commits[n]; {
 		case run.SnapshotDate == "":
 		case run.DayZone == "":
-			return UTC
+			return lake.UTC
 		default:
 			return run.DayZone
 		}
@@ -74,18 +70,9 @@ func (g *Log) DayZone() string {
 
 // Today returns the day of an instant in the time zone of the lake's days.
 func (g *Log) Today(now time.Time) (string, error) {
-	zone, err := Zone(g.DayZone())
+	zone, err := lake.Zone(g.DayZone())
 	if err != nil {
 		return "", err
 	}
 	return lake.DateIn(now, zone), nil
-}
-
-// Zone returns the time zone of an IANA name; UTC for "".
-func Zone(name string) (*time.Location, error) {
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" { // Local is another zone on each machine
-		return nil, fmt.Errorf("time zone %q: want a name of the IANA database, such as America/New_York", name)
-	}
-	return zone, nil
 }

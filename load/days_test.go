@@ -123,7 +123,7 @@ func TestDayZone(t *testing.T) {
 	log.Commits = append(log.Commits, lake.Commit{SnapshotDate: "2026-01-08"})
 	want("UTC", "2026-01-08")
 	for _, name := range []string{"Local", "New York", "/etc/localtime", "../UTC"} {
-		if zone, err := load.Zone(name); err == nil {
+		if zone, err := lake.Zone(name); err == nil {
 			t.Errorf("zone %q: got %v, want an error", name, zone)
 		}
 	}

@@ -32,7 +32,7 @@ type Lease struct {
 
 // covers says whether the lease is of a run that takes all snapshots that mine would take.
 func (l *Lease) covers(mine *Lease) bool {
-	if l.Command != "run" || l.API != mine.API || l.SnapshotDate != mine.SnapshotDate {
+	if l.Command != lake.CommandRun || l.API != mine.API || l.SnapshotDate != mine.SnapshotDate {
 		return false
 	}
 	return !slices.ContainsFunc(mine.Feeds, func(f api.Feed) bool { return !slices.Contains(l.Feeds, f) })
@@ -131,7 +131,7 @@ func (l *Lake) AwaitLease(ctx context.Context, cfg LeaseWait) (a Awaited, err er
 			a.Ended = before
 		}
 		switch {
-		case lease == nil, lease.Command == "run" && !lease.covers(&cfg.Mine):
+		case lease == nil, lease.Command == lake.CommandRun && !lease.covers(&cfg.Mine):
 			return a, nil
 		case lease.covers(&cfg.Mine):
 			renewed := before != nil && before.RunID == lease.RunID && !before.ExpiresAt.Equal(lease.ExpiresAt.Time)

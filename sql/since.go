@@ -45,7 +45,7 @@ WHERE c.layout = ? AND c.lake_id = ?`, layout, c.lakeID()).Scan(&from.commit, &f
 		switch {
 		case run.Number == from.commit:
 			ours = run.RunID == runID
-		case run.Number > from.commit && run.Command == "replay":
+		case run.Number > from.commit && run.Command == lake.CommandReplay:
 			return from, errNotExtendable
 		}
 	}

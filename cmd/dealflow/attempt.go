@@ -252,9 +252,9 @@ func heldFeeds(message string) (feeds []string) {
 // again returns the command line of a command that is recorded under a name.
 func again(command string) string {
 	switch command {
-	case "quarantine":
+	case lake.CommandQuarantine:
 		return "`dealflow quarantine retry`"
-	case "expire": // a dry run is not recorded
+	case lake.CommandExpire: // a dry run is not recorded
 		return "`dealflow expire --apply`"
 	case maintain.TablesCommand: // which of its commands is not recorded
 		return "`dealflow iceberg` on, off or publish, as before"

@@ -20,6 +20,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/sql/engine"
 )
 
@@ -301,7 +302,7 @@ func (a *app) diagnoseNextRun(l *load.Lake, now time.Time) diagnosis {
 	if now.IsZero() {
 		return skipped(check, "the server's time is not known")
 	}
-	return found(check, "the newest snapshot is of %s, in %s", cmp.Or(log.SnapshotDay(), "no day"), cmp.Or(log.DayZone(), load.UTC))
+	return found(check, "the newest snapshot is of %s, in %s", cmp.Or(log.SnapshotDay(), "no day"), cmp.Or(log.DayZone(), lake.UTC))
 }
 
 // diagnoseHolds looks for feeds that the removal guard holds, and for deals that are kept without evidence.

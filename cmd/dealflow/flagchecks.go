@@ -18,9 +18,9 @@ import (
 	"dealflow/internal/notify"
 	"dealflow/internal/watch/schedule"
 	"dealflow/internal/workfolder"
-	"dealflow/load"
 	"dealflow/load/store/dirstore"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -31,7 +31,7 @@ import (
 var flagChecks = map[string]func(text string) error{
 	"lake": checkFolder, "work-dir": checkWorkFolder, "cache-dir": checkFolder, "demo dir": checkFolder, "upgrade to": checkFolder,
 	"metrics-file": checkPath, "query out": checkOutPath, "report out": checkOutPath,
-	"feeds": parsed(api.ParseFeeds), "day-zone": parsed(load.Zone),
+	"feeds": parsed(api.ParseFeeds), "day-zone": parsed(lake.Zone),
 	"ddl tables": parsed(tablesOf), "export tables": parsed(tablesOf), "files tables": parsed(fileTables),
 	"on-success": notify.Check, "on-failure": notify.Check, "openlineage": checkEvents,
 

@@ -150,7 +150,7 @@ func runRun(ctx context.Context, a *app, o runOptions) error {
 	if o.dryRun {
 		return a.dryRun(ctx, o.pullOptions, more)
 	}
-	command := pullCommand{name: "run", execute: pull.Run, policy: attempts.Both}
+	command := pullCommand{name: lake.CommandRun, execute: pull.Run, policy: attempts.Both}
 	if o.maintain {
 		command.after = func(r *pull.Result) { a.maintainAfter(ctx, o, r) }
 	}
@@ -258,7 +258,7 @@ func (a *app) pullOnce(ctx context.Context, p pullCommand, o pullOptions, at *at
 		if printErr := a.printRun(result); printErr != nil {
 			err = errors.Join(err, printErr)
 		}
-		if p.name != "sync" { // giving way is what a sync does now and then
+		if p.name != lake.CommandSync { // giving way is what a sync does now and then
 			err = errors.Join(err, skippedError(result.Outcome))
 		}
 		if result.Outcome != lake.OutcomeSkipped {

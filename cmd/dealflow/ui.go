@@ -343,7 +343,7 @@ func (p *pastRuns) all(ctx context.Context, l *load.Lake) ([]lake.Commit, error)
 			newest = append(newest, c)
 			continue
 		}
-		if c.Command == "sync" {
+		if c.Command == lake.CommandSync {
 			c.Feeds = slices.DeleteFunc(slices.Clone(c.Feeds), isQuiet)
 		}
 		p.commits = append(p.commits, c)

@@ -27,6 +27,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
+	"dealflow/schemas/lake"
 )
 
 // watchOptions are the flags of watch.
@@ -185,7 +186,7 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 	if err != nil && !errors.Is(err, load.ErrNoLake) {
 		return p, err
 	}
-	name := cmp.Or(a.settings.dayZone, load.UTC)
+	name := cmp.Or(a.settings.dayZone, lake.UTC)
 	if err == nil {
 		// A lost commit may be brought back, or accepted, while the watch is at work.
 		if err := l.CheckWritable(); err != nil && !errors.Is(err, load.ErrLostCommit) {
@@ -197,7 +198,7 @@ func (w *watcher) plan(ctx context.Context) (p schedule.Plan, err error) {
 		name = cmp.Or(l.Log().DayZone(), name)
 	}
 	p.Sync, p.Jitter, p.Seed = o.syncEvery, o.jitter, w.store.URL()
-	p.Zone, err = load.Zone(name)
+	p.Zone, err = lake.Zone(name)
 	return p, err
 }
 
@@ -222,7 +223,7 @@ func (w *watcher) rehearse(maintains bool) error {
 			return usagef("watch is of the lake %s, and %s, which it starts, of %s (%s): name one lake for all commands, in no section",
 				shownAddress(a.settings.lake), name, shownAddress(r.settings.lake), cmp.Or(r.settings.from(lakeSetting.Name), "the default"))
 		}
-		if name == "run" {
+		if name == lake.CommandRun {
 			a.settings.dayZone, a.settings.clock = r.settings.dayZone, r.settings.clock
 		}
 	}
@@ -288,7 +289,7 @@ func (w *watcher) execute(ctx context.Context, due schedule.Due) int {
 	}
 	for _, name := range w.maintenance {
 		line := []string{name}
-		if name == "expire" {
+		if name == lake.CommandExpire {
 			line = append(line, "--apply")
 		}
 		if code := w.main(ctx, line...); !exitcode.Succeeded(code) {
@@ -324,7 +325,7 @@ func (w *watcher) passedOn(name string) []string {
 	line := w.app.passedOn(w.cmd, command, true)
 	if _, set := w.app.settings.sources.Find(config.Setting{Command: name, Name: "deadline", Shared: true}); !set && command.Flags().Lookup("deadline") != nil {
 		deadline := w.options.limit * 2 / 3
-		if name == "sync" {
+		if name == lake.CommandSync {
 			deadline = min(deadline, max(w.options.syncEvery, 30*time.Minute))
 		}
 		line = append(line, "--deadline="+deadline.String())

@@ -37,7 +37,7 @@ func (w *watcher) known(ctx context.Context) (k watch.Known, err error) {
 	counts := map[string]int{}
 	entries = slices.DeleteFunc(entries, func(e attempts.Entry) bool {
 		counts[e.Command]++
-		return e.Command != "run" && !slices.Contains(w.maintenance, e.Command) || counts[e.Command] > attemptsLooked
+		return e.Command != lake.CommandRun && !slices.Contains(w.maintenance, e.Command) || counts[e.Command] > attemptsLooked
 	})
 	made, err := w.app.resolve(ctx, l, entries)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *watcher) pulls(log *load.Log, rows []runRow) [][]watch.Pull {
 		for i := range rows {
 			r := &rows[i]
 			f, began := r.Feed(feed), w.began(r)
-			if r.Command != "run" || f == nil || began.IsZero() {
+			if r.Command != lake.CommandRun || f == nil || began.IsZero() {
 				continue
 			}
 			code := exitcode.Error

@@ -169,7 +169,7 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 	switch {
 	case err == nil && !found:
 		// A failed first run is told when there is a lake. A command that needs a lake says itself that there is none.
-		if a.Commit == 0 && a.Command != firstCommand {
+		if a.Commit == 0 && a.Command != lake.CommandRun {
 			return
 		}
 		err = errNoLake
@@ -198,8 +198,6 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 	}
 }
 
-// firstCommand is the command that begins a lake.
-const firstCommand = "run"
 
 var (
 	errNoLake    = errors.New("there is no lake yet")

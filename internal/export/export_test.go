@@ -427,7 +427,7 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 	for _, c := range []struct {
 		since string
 		to    int
-	}{{from(1), 3}, {from(0), 3}, {from(3), 4}} { // before the end of the chain, and behind a gap
+	}{{from(1), 3}, {from(0), 3}, {from(3), 4}} { // before the end of the chain, and after a gap
 		if _, err := e.export(t, chain, c.since, to(c.to)); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), "run `dealflow export --since last` to continue them") {
 			t.Errorf("after %s, to %d: got %v, want a refusal", c.since, seen[c.to].Number, err)
 		}

@@ -292,7 +292,7 @@ func (e *Export) restated(ctx context.Context, tables []*lake.Table) ([]string, 
 	var commits []int64
 	for i := range e.cfg.Lake.Log().Commits {
 		c := &e.cfg.Lake.Log().Commits[i]
-		if c.Command != "replay" || c.Number <= e.manifest.From.Number || c.Number > e.manifest.To.Number {
+		if c.Command != lake.CommandReplay || c.Number <= e.manifest.From.Number || c.Number > e.manifest.To.Number {
 			continue
 		}
 		names, err := restatedBy(ctx, e.cfg.Lake.Store(), c)

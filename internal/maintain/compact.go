@@ -28,7 +28,7 @@ const compactAfter = 32
 // The result is nil only if the command ended before it had begun.
 func Compact(ctx context.Context, cfg Config) (*Result, error) {
 	result := &Result{}
-	begun, err := execute(ctx, cfg, "compact", result, func(ctx context.Context, w *work) error {
+	begun, err := execute(ctx, cfg, lake.CommandCompact, result, func(ctx context.Context, w *work) error {
 		snapshots, err := compactableSnapshots(w.lake.Log(), w.started)
 		if err != nil {
 			return fmt.Errorf("compact: %w", err)
@@ -97,7 +97,7 @@ func CompactAfterRun(ctx context.Context, l *load.Lake, cfg Config, latest map[a
 		return nil, err
 	}
 	began := cfg.Clock()
-	w := &work{Config: cfg, command: "compact", lake: l, started: now(), now: now}
+	w := &work{Config: cfg, command: lake.CommandCompact, lake: l, started: now(), now: now}
 	if w.tx, err = l.Begin(load.TransactionConfig{
 		ID: cfg.RunID, Command: w.command, Started: w.started, Clock: cfg.Clock, WorkDir: cfg.WorkDir, Memory: cfg.Memory,
 		Keep: cfg.Cache.Keeper(),

@@ -93,7 +93,7 @@ func Expire(ctx context.Context, cfg ExpireConfig) (*ExpireResult, error) {
 // apply drops snapshots and deletes garbage, under the lease. The result is set if begun is true.
 func (r *ExpireResult) apply(ctx context.Context, cfg ExpireConfig) (begun bool, err error) {
 	r.Expired = []ExpiredFeed{}
-	return execute(ctx, cfg.Config, "expire", &r.Result, func(ctx context.Context, w *work) error {
+	return execute(ctx, cfg.Config, lake.CommandExpire, &r.Result, func(ctx context.Context, w *work) error {
 		if cfg.DropDay != "" {
 			return w.dropDay(ctx, cfg, r)
 		}
@@ -241,7 +241,7 @@ func (r *ExpireResult) withoutCommit(ctx context.Context, cfg ExpireConfig) erro
 	}
 	began := config.Clock()
 	defer func() { r.Seconds = config.Clock().Sub(began).Seconds() }()
-	r.Result = Result{Command: "expire", Lake: l.Store().URL(), RunID: config.RunID, Outcome: lake.OutcomeUnchanged, Warnings: []string{}}
+	r.Result = Result{Command: lake.CommandExpire, Lake: l.Store().URL(), RunID: config.RunID, Outcome: lake.OutcomeUnchanged, Warnings: []string{}}
 	if busy := l.Lease(ctx, began); busy != nil && cfg.Apply {
 		r.giveWay(busy)
 		return nil

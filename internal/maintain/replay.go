@@ -58,7 +58,7 @@ type ReplayedTable struct {
 // done (lake.OutcomeSkipped). Errors and the result are those of Compact.
 func Replay(ctx context.Context, cfg ReplayConfig) (*ReplayResult, error) {
 	result := &ReplayResult{Tables: []ReplayedTable{}}
-	begun, err := execute(ctx, cfg.Config, "replay", &result.Result, func(ctx context.Context, w *work) error {
+	begun, err := execute(ctx, cfg.Config, lake.CommandReplay, &result.Result, func(ctx context.Context, w *work) error {
 		stored, err := mirror.NewCache(filepath.Join(w.tx.WorkDir(), "stored"), storedBytes)
 		if err != nil {
 			return err

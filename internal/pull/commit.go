@@ -98,7 +98,7 @@ func (r *run) mayCommit(ctx context.Context, done []*feedRun, result *Result) er
 
 // prepare writes what is still to be written, and returns the commit that names all files. They are in the store then: the catalog reads them.
 func (r *run) prepare(ctx context.Context, done []*feedRun, result *Result) (commit lake.Commit, err error) {
-	known := r.clock.knownAt(r.lake.Floor())
+	known := r.clock.KnownAt(r.lake.Floor())
 	if err := r.writeVersions(ctx, done, known); err != nil {
 		return commit, err
 	}
@@ -116,7 +116,7 @@ func (r *run) prepare(ctx context.Context, done []*feedRun, result *Result) (com
 func (r *run) recheckClock(ctx context.Context, result *Result) error {
 	bounded, cancel := r.bounded(ctx)
 	defer cancel()
-	warning, err := r.clock.recheck(bounded, r.Client.ServerTime)
+	warning, err := r.clock.Recheck(bounded, r.Client.ServerTime)
 	if err != nil && r.AcceptClock {
 		warning, err = err.Error(), nil
 	}
@@ -135,7 +135,7 @@ func (r *run) newCommit(result *Result, known lake.Instant) lake.Commit {
 	if result.verdict() != nil {
 		commit.Outcome = lake.OutcomePartial
 	}
-	if r.zone != load.UTC { // absent means UTC
+	if r.zone != lake.UTC { // absent means UTC
 		commit.DayZone = r.zone
 	}
 	return commit
@@ -279,7 +279,7 @@ func (r *run) publish(ctx context.Context, feeds []*feedRun, result *Result) {
 	var tables sync.WaitGroup
 	var tablesErr error
 	tables.Go(func() {
-		_, tablesErr = iceberg.AfterCommit(ctx, r.lake, iceberg.Config{Clock: r.Clock, Memory: r.Memory}, r.command.name == "sync")
+		_, tablesErr = iceberg.AfterCommit(ctx, r.lake, iceberg.Config{Clock: r.Clock, Memory: r.Memory}, r.command.name == lake.CommandSync)
 	})
 	if !r.NoCatalog {
 		warn("the catalog was not published; run `dealflow catalog`", r.maker().PublishCurrent(ctx, r.catalog))

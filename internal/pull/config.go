@@ -10,7 +10,6 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/catalog"
-	"dealflow/load"
 	"dealflow/load/mirror"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -90,7 +89,7 @@ func (c *Config) withDefaults() (Config, error) {
 			faults = append(faults, fmt.Errorf("snapshot date %q: want YYYY-MM-DD", d.SnapshotDate))
 		}
 	}
-	if _, err := load.Zone(d.DayZone); err != nil {
+	if _, err := lake.Zone(d.DayZone); err != nil {
 		faults = append(faults, err)
 	}
 	switch d.Contract {

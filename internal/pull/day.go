@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dealflow/internal/pull/runclock"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 )
@@ -17,12 +18,12 @@ var ErrDayZone = errors.New("another time zone of days")
 // is older than the newest snapshot's is an error: a snapshot of the past cannot be taken. So is a day later than
 // tomorrow, because no run could take a snapshot of an earlier day after that.
 func (o *opened) chooseDay(cfg *Config, log *load.Log) error {
-	name := cmp.Or(cfg.DayZone, log.DayZone(), load.UTC)
+	name := cmp.Or(cfg.DayZone, log.DayZone(), lake.UTC)
 	if lakes := cmp.Or(log.DayZone(), name); name != lakes && !cfg.AcceptDayZone {
 		return fmt.Errorf("%w: the lake counts days in %s, and --day-zone is %s; leave --day-zone out, or pass --accept-day-zone to count days in %s from now on",
 			ErrDayZone, lakes, name, name)
 	}
-	zone, err := load.Zone(name)
+	zone, err := lake.Zone(name)
 	if err != nil {
 		return err
 	}
@@ -40,9 +41,9 @@ func (o *opened) chooseDay(cfg *Config, log *load.Log) error {
 
 // checkKnownAt returns an error for a clock that says less than the lake's last commit, by more than the tolerance.
 func checkKnownAt(last lake.Instant, now time.Time) error {
-	if now.Before(last.Add(-clockTolerance)) {
+	if now.Before(last.Add(-runclock.Tolerance)) {
 		return fmt.Errorf("%w: it shows %s, but the lake's last commit was at %s, so runs are refused until %s; %s",
-			ErrClock, lake.At(now), last, lake.At(last.Add(-clockTolerance)), clockAdvice)
+			ErrClock, lake.At(now), last, lake.At(last.Add(-runclock.Tolerance)), runclock.Advice)
 	}
 	return nil
 }
@@ -52,8 +53,8 @@ func checkKnownAt(last lake.Instant, now time.Time) error {
 // not. Otherwise refusal has only the reasons that no instant changes. dayZone is as in Config.
 func NextRun(l *load.Lake, now time.Time, dayZone string, dated bool) (from lake.Instant, refusal error) {
 	log := l.Log()
-	from = lake.At(log.KnownAt.Add(-clockTolerance))
-	if zone, err := load.Zone(cmp.Or(log.DayZone(), dayZone)); err == nil {
+	from = lake.At(log.KnownAt.Add(-runclock.Tolerance))
+	if zone, err := lake.Zone(cmp.Or(log.DayZone(), dayZone)); err == nil {
 		if day, err := time.ParseInLocation(time.DateOnly, log.SnapshotDay(), zone); err == nil && day.After(from.Time) {
 			from = lake.At(day)
 		}

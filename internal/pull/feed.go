@@ -135,7 +135,7 @@ func readSnapshot(ctx context.Context, r *run, f *feedRun) error {
 	if err != nil {
 		return err
 	}
-	r.clock.observe(snapshot.LastObserved)
+	r.clock.Observe(snapshot.LastObserved)
 	f.UpdatedSince = snapshot.UpdatedSince
 	listed := listedIDs(f.spool)
 	f.listed, f.probes = len(listed), probes(listed)

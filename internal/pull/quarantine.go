@@ -75,7 +75,7 @@ func RetryQuarantined(ctx context.Context, cfg Config) (*Result, error) {
 		return slices.DeleteFunc(slices.Clone(r.Feeds), func(f api.Feed) bool { return len(ids[f]) == 0 }), nil
 	}
 	read := func(ctx context.Context, r *run, f *feedRun) error { return r.readByID(ctx, f, ids[f.Feed]) }
-	return execute(ctx, cfg, command{name: "quarantine", byID: true, plan: plan, read: read})
+	return execute(ctx, cfg, command{name: lake.CommandQuarantine, byID: true, plan: plan, read: read})
 }
 
 // readByID fills the spool with deals that the API returns by id.
@@ -91,7 +91,7 @@ func (r *run) readByID(ctx context.Context, f *feedRun, ids []int64) error {
 	}
 	for _, id := range f.spool.IDs() {
 		entry, _ := f.spool.Entry(id)
-		r.clock.observe(entry.ObservedAt)
+		r.clock.Observe(entry.ObservedAt)
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func (r *run) removalsFrom(ctx context.Context, f *feedRun, a *absence, confirme
 		return nil, err
 	}
 	now := r.clock.Now()
-	r.clock.observe(now)
+	r.clock.Observe(now)
 	flattener := transform.NewFlattener(f.Feed, r.Base)
 	var removals []transform.Removal
 	for _, id := range slices.Sorted(maps.Keys(confirmed.Answers)) {
@@ -250,7 +250,7 @@ func (r *run) stillAbsent(f *feedRun, reread time.Time) (unproved, standing []in
 // keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.
 func (r *run) keep(f *feedRun, id int64) {
 	if entry, ok := f.spool.Entry(id); ok {
-		r.clock.observe(entry.ObservedAt)
+		r.clock.Observe(entry.ObservedAt)
 	} else {
 		f.kept = append(f.kept, id)
 	}

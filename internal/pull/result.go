@@ -8,6 +8,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/maintain"
+	"dealflow/internal/pull/runclock"
 	"dealflow/schemas/lake"
 )
 
@@ -114,7 +115,7 @@ var (
 	ErrFeedsHeld   = errors.New("the removal guard held some feeds")
 	ErrDeadline    = errors.New("the deadline has passed")
 	ErrContract    = errors.New("the data has schema drift that the lake has not seen before")
-	ErrClock       = errors.New("the clock seems wrong")
+	ErrClock       = runclock.ErrWrong
 	ErrNothingDone = errors.New("nothing was committed")
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/heap"
+	"dealflow/internal/pull/runclock"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -31,7 +32,7 @@ type command struct {
 type run struct {
 	Config
 	command command
-	clock   *clock
+	clock   *runclock.Clock
 	began   time.Time // by the machine's clock
 	undated bool      // the API's answers have no readable Date
 	until   time.Time // the deadline, by the machine's clock; zero for none
@@ -65,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return execute(ctx, cfg, completeRun)
 }
 
-var completeRun = command{name: "run", complete: true, plan: lacking, read: readSnapshot}
+var completeRun = command{name: lake.CommandRun, complete: true, plan: lacking, read: readSnapshot}
 
 // execute runs a command, from the first request to the commit and what is derived from it.
 func execute(ctx context.Context, cfg Config, c command) (result *Result, err error) {
@@ -102,7 +103,7 @@ func newRun(cfg Config, c command) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)), clock: newClock(&cfg)}
+	r := &run{Config: cfg, command: c, began: cfg.Clock(), workers: semaphore.NewWeighted(int64(cfg.Workers)), clock: runclock.New(cfg.Clock, cfg.Elapsed, cfg.ServerClock)}
 	if r.Deadline > 0 {
 		r.until = time.Now().Add(r.Deadline)
 	}
@@ -220,9 +221,9 @@ func (r *run) openLake(ctx context.Context, server time.Time) (o opened, err err
 	o.started = r.began
 	if r.ServerClock {
 		// The first request may have waited for long. A Date has whole seconds.
-		o.started = server.Add(-r.clock.sinceStart().Truncate(time.Second))
+		o.started = server.Add(-r.clock.SinceStart().Truncate(time.Second))
 	}
-	r.clock.observe(now)
+	r.clock.Observe(now)
 	// Only a complete run may begin a lake.
 	o.lake, err = load.OpenAccepting(ctx, r.Store, r.AcceptLost)
 	if beginsLake := errors.Is(err, load.ErrNoLake) && r.command.complete; err != nil && !beginsLake {
@@ -260,8 +261,6 @@ func (r *run) late(err error) error {
 	return err
 }
 
-const clockAdvice = "correct the clock, or pass --accept-clock if it is right"
-
 func (r *run) checkClock(last lake.Instant, now, server time.Time) error {
 	if r.AcceptClock {
 		return nil
@@ -269,8 +268,8 @@ func (r *run) checkClock(last lake.Instant, now, server time.Time) error {
 	if err := checkKnownAt(last, now); err != nil {
 		return err
 	}
-	if apart := now.Sub(server).Abs(); !r.ServerClock && !server.IsZero() && apart > clockTolerance {
-		return fmt.Errorf("%w: it shows %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(now), lake.At(server), clockAdvice)
+	if apart := now.Sub(server).Abs(); !r.ServerClock && !server.IsZero() && apart > runclock.Tolerance {
+		return fmt.Errorf("%w: it shows %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(now), lake.At(server), runclock.Advice)
 	}
 	return nil
 }

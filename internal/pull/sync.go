@@ -19,7 +19,7 @@ import (
 // errors are those of Run.
 func Sync(ctx context.Context, cfg Config) (*Result, error) {
 	all := func(_ context.Context, r *run) ([]api.Feed, error) { return r.Feeds, nil }
-	return execute(ctx, cfg, command{name: "sync", plan: all, read: readChanges})
+	return execute(ctx, cfg, command{name: lake.CommandSync, plan: all, read: readChanges})
 }
 
 // readChanges fills the spool with the deals that changed.
@@ -33,7 +33,7 @@ func readChanges(ctx context.Context, r *run, f *feedRun) error {
 	if err != nil {
 		return err
 	}
-	r.clock.observe(changes.LastObserved)
+	r.clock.Observe(changes.LastObserved)
 	f.UpdatedSince = changes.UpdatedSince
 	return nil
 }

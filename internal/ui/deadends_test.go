@@ -32,7 +32,7 @@ func deadEnds(t *testing.T) (w *world.World, e *explorer, first, second string) 
 	return w, serve(t, w), asof.Path(log.Commits[0].KnownAt), asof.Path(log.Commits[1].KnownAt)
 }
 
-// TestDeadEnds asks for what is not there: a page behind the end of a list, a version that was not known yet, an instant and a value that nothing is
+// TestDeadEnds asks for what is not there: a page after the end of a list, a version that was not known yet, an instant and a value that nothing is
 // named by. Each answer says so, as a page whose links lead on.
 func TestDeadEnds(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ func keptCommits(names []runs.Name, all bool) []int64 {
 
 func isRecent(c *runs.Name, newest lake.Instant) bool {
 	limit := keepOther
-	if c.Command == "run" {
+	if c.Command == lake.CommandRun {
 		limit = keepRuns
 	}
 	return newest.Sub(c.KnownAt.Time) < limit

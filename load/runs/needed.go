@@ -33,7 +33,7 @@ type need struct {
 
 // commit says whether a commit is needed besides the later ones.
 func (n *need) commit(c *lake.Commit) bool {
-	needed := c.SnapshotDate != "" || c.Command == "replay" || len(c.Lost) > 0 || len(c.DroppedDays) > 0 || c.Restated != nil
+	needed := c.SnapshotDate != "" || c.Command == lake.CommandReplay || len(c.Lost) > 0 || len(c.DroppedDays) > 0 || c.Restated != nil
 	needed = first(n.commands, c.Command) || needed
 	for _, name := range slices.Concat(c.Requires, c.RequiresToWrite) {
 		needed = first(n.names, name) || needed

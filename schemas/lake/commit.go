@@ -55,6 +55,18 @@ func DateOf(t time.Time) string { return DateIn(t, time.UTC) }
 // DateIn returns the calendar day of t in a time zone as YYYY-MM-DD.
 func DateIn(t time.Time, zone *time.Location) string { return t.In(zone).Format(time.DateOnly) }
 
+// UTC is the name of the time zone of days if a lake has no other.
+const UTC = "UTC"
+
+// Zone returns the time zone of an IANA name; UTC for "".
+func Zone(name string) (*time.Location, error) {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" { // Local is another zone on each machine
+		return nil, fmt.Errorf("time zone %q: want a name of the IANA database, such as America/New_York", name)
+	}
+	return zone, nil
+}
+
 // The outcomes of a run and of a feed in it.
 const (
 	OutcomeDone    = "done"
@@ -65,6 +77,16 @@ const (
 
 	// OutcomeUnchanged is the outcome of a command that found nothing to do and committed nothing. No commit has it.
 	OutcomeUnchanged = "unchanged"
+)
+
+// The commands that make commits, as Commit.Command has them. Their attempts have the same names.
+const (
+	CommandRun        = "run"
+	CommandSync       = "sync"
+	CommandQuarantine = "quarantine"
+	CommandCompact    = "compact"
+	CommandReplay     = "replay"
+	CommandExpire     = "expire"
 )
 
 // Commit is one record of the log. It makes a run's files visible, all at once, and never changes. Commits are numbered

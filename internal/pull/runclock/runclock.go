@@ -1,7 +1,15 @@
-package pull
+// Package runclock has the clock of a run.
+//
+// Takes: the machine's clock, the time that passes, and the Dates of the server's answers.
+// Gives: the instants of a run, and that of its commit.
+// Keeps: a Date that cannot be right is not used; a commit is known after everything observed for it.
+// Fails: with ErrWrong if the true time may be another than the run's.
+// May change here: how the sources are weighed (docs/explanation/extraction.md#instants).
+package runclock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,15 +17,21 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// clockTolerance is the greatest difference of two clocks at which both count as right: a commit with a wrong instant
-// would make all later instants wrong.
-const clockTolerance = 10 * time.Minute
+// ErrWrong means that a clock seems to be wrong.
+var ErrWrong = errors.New("the clock seems wrong")
 
-// clock returns a run's instants. It compares three sources: the machine's clock, which NTP may set forward or back
+// Advice is what to do about a clock that seems wrong.
+const Advice = "correct the clock, or pass --accept-clock if it is right"
+
+// Tolerance is the greatest difference of two clocks at which both count as right: a commit with a wrong instant
+// would make all later instants wrong.
+const Tolerance = 10 * time.Minute
+
+// Clock returns a run's instants. It compares three sources: the machine's clock, which NTP may set forward or back
 // during the run; the time that has passed since the start, which includes suspends of the machine, but not pauses of a
 // virtual machine; and the Dates of the server's answers. docs/explanation/extraction.md#instants has the rules. It is
 // safe for concurrent use, and implements extract.Clock.
-type clock struct {
+type Clock struct {
 	wall    func() time.Time     // the machine's clock
 	elapsed func() time.Duration // since some instant
 	server  bool                 // the time at the start is that of the server's first Date, else the machine's
@@ -49,21 +63,23 @@ type evidence struct {
 	step    time.Duration // by how much the machine's clock had been set forward when a Date last agreed without it
 }
 
-func newClock(cfg *Config) *clock {
+// New returns a clock that begins now. wall is the machine's clock. elapsed is the time that has passed since some instant; nil: by wall. With
+// server the time at the start is that of the server's first Date.
+func New(wall func() time.Time, elapsed func() time.Duration, server bool) *Clock {
 	// Round removes the reading of Go's monotonic clock, by which Sub would not see that the machine's clock was set.
-	c := &clock{wall: func() time.Time { return cfg.Clock().Round(0) }, elapsed: cfg.Elapsed, server: cfg.ServerClock}
+	c := &Clock{wall: func() time.Time { return wall().Round(0) }, elapsed: elapsed, server: server}
 	if c.elapsed == nil {
 		start := c.wall()
 		c.elapsed = func() time.Duration { return c.wall().Sub(start) }
 	}
 	c.began = c.elapsed()
-	wall := c.wall()
-	c.anchor = anchor{time: wall, wall: wall, elapsed: c.began}
+	start := c.wall()
+	c.anchor = anchor{time: start, wall: start, elapsed: c.began}
 	return c
 }
 
-// observe records an instant of observation: the commit must be later.
-func (c *clock) observe(t time.Time) {
+// Observe records an instant of observation: the commit must be later.
+func (c *Clock) Observe(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.After(c.latest) {
@@ -71,32 +87,32 @@ func (c *clock) observe(t time.Time) {
 	}
 }
 
-func (c *clock) observed() time.Time {
+func (c *Clock) observed() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.latest
 }
 
 // Now returns the present instant.
-func (c *clock) Now() time.Time {
+func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now()
 }
 
 // now is Now for callers that hold the lock. The time that passes here says nothing about a clock of a market's own.
-func (c *clock) now() time.Time {
+func (c *Clock) now() time.Time {
 	if c.ownTime {
 		return c.anchor.time
 	}
 	return c.anchor.time.Add(c.elapsed() - c.anchor.elapsed)
 }
 
-// sinceStart returns the time that has passed since the start.
-func (c *clock) sinceStart() time.Duration { return c.elapsed() - c.began }
+// SinceStart returns the time that has passed since the start.
+func (c *Clock) SinceStart() time.Duration { return c.elapsed() - c.began }
 
 // Dated implements extract.Clock.
-func (c *clock) Dated(date time.Time) time.Time {
+func (c *Clock) Dated(date time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -108,7 +124,7 @@ func (c *clock) Dated(date time.Time) time.Time {
 	}
 	departed := date.Add(-c.offset).Sub(c.now())
 	switch {
-	case departed.Abs() <= clockTolerance:
+	case departed.Abs() <= Tolerance:
 		c.evidence.agreed, c.evidence.last, c.evidence.step = true, 0, c.step()
 		if c.ownTime && departed > 0 {
 			c.moveTo(date)
@@ -130,39 +146,39 @@ func (c *clock) Dated(date time.Time) time.Time {
 }
 
 // first takes the first Date.
-func (c *clock) first(date time.Time) {
+func (c *Clock) first(date time.Time) {
 	c.dated = true
 	ours := c.now()
 	if !c.server {
 		c.offset = date.Sub(ours)
 		return
 	}
-	c.ownTime = date.Sub(ours).Abs() > clockTolerance
+	c.ownTime = date.Sub(ours).Abs() > Tolerance
 	c.moveTo(date)
 }
 
 // moveTo sets the time of the run.
-func (c *clock) moveTo(t time.Time) { c.anchor = anchor{time: t, wall: c.wall(), elapsed: c.elapsed()} }
+func (c *Clock) moveTo(t time.Time) { c.anchor = anchor{time: t, wall: c.wall(), elapsed: c.elapsed()} }
 
 // step returns by how much the machine's clock was set forward since the anchor: how much more it has moved than time
 // has passed.
-func (c *clock) step() time.Duration {
+func (c *Clock) step() time.Duration {
 	return c.wall().Sub(c.anchor.wall) - (c.elapsed() - c.anchor.elapsed)
 }
 
 // confirms says whether another source has moved ahead as a Date has. A market's own clock may be moved forward at any
 // time: there a second Date in a row confirms the first.
-func (c *clock) confirms(date time.Time, departed time.Duration) bool {
+func (c *Clock) confirms(date time.Time, departed time.Duration) bool {
 	if !c.ownTime {
-		return (departed - c.step()).Abs() <= clockTolerance
+		return (departed - c.step()).Abs() <= Tolerance
 	}
 	passed := c.elapsed() - c.anchor.elapsed
-	return (departed-passed).Abs() <= clockTolerance || (departed-passed-c.step()).Abs() <= clockTolerance ||
-		c.evidence.last > 0 && !date.Before(c.evidence.date.Add(-clockTolerance))
+	return (departed-passed).Abs() <= Tolerance || (departed-passed-c.step()).Abs() <= Tolerance ||
+		c.evidence.last > 0 && !date.Before(c.evidence.date.Add(-Tolerance))
 }
 
 // doubt returns why the time of the run may be wrong; "" if the sources agree well enough to commit.
-func (c *clock) doubt() string {
+func (c *Clock) doubt() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, step := &c.evidence, c.step()
@@ -171,15 +187,15 @@ func (c *clock) doubt() string {
 		return fmt.Sprintf("the server's Date was %s, where the run's clock said %s less: the true time may be later than the run's", lake.At(e.date), e.last.Round(time.Second))
 	case e.last < 0 && (c.ownTime || !e.agreed):
 		return fmt.Sprintf("the server's Date was %s, where the run's clock said %s more, and the first Date may have been the wrong one", lake.At(e.date), -e.last.Round(time.Second))
-	case !c.ownTime && step-e.step > clockTolerance:
+	case !c.ownTime && step-e.step > Tolerance:
 		return fmt.Sprintf("this machine's clock was set forward by %s, and no Date of the server says since then that it was wrong: the true time may be later than the run's", step.Round(time.Second))
 	}
 	return ""
 }
 
-// recheck requests more Dates if the time of the run may be wrong. Then it returns a warning about the Dates that were not
-// used, "" for none, and ErrClock if the doubt remains.
-func (c *clock) recheck(ctx context.Context, ask func(context.Context) (time.Time, error)) (warning string, err error) {
+// Recheck requests more Dates if the time of the run may be wrong. Then it returns a warning about the Dates that were not
+// used, "" for none, and ErrWrong if the doubt remains.
+func (c *Clock) Recheck(ctx context.Context, ask func(context.Context) (time.Time, error)) (warning string, err error) {
 	const dates = 3 // one of several servers may be the wrong one
 	doubt := c.doubt()
 	for n := 0; doubt != "" && n < dates; n++ {
@@ -189,19 +205,19 @@ func (c *clock) recheck(ctx context.Context, ask func(context.Context) (time.Tim
 		doubt = c.doubt()
 	}
 	if doubt != "" {
-		err = fmt.Errorf("%w: %s; nothing was committed; run again, or pass --accept-clock if the run's clock, %s, is right", ErrClock, doubt, lake.At(c.Now()))
+		err = fmt.Errorf("%w: %s; nothing was committed; run again, or pass --accept-clock if the run's clock, %s, is right", ErrWrong, doubt, lake.At(c.Now()))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := &c.evidence; e.unused > 0 {
-		warning = fmt.Sprintf("the clocks disagreed: the Dates of %d answers were more than %s from the run's clock and were not used; the first was %s", e.unused, clockTolerance, lake.At(e.example))
+		warning = fmt.Sprintf("the clocks disagreed: the Dates of %d answers were more than %s from the run's clock and were not used; the first was %s", e.unused, Tolerance, lake.At(e.example))
 	}
 	return warning, err
 }
 
-// knownAt returns the instant of a commit: the present, but later than everything observed for it, and later than last,
+// KnownAt returns the instant of a commit: the present, but later than everything observed for it, and later than last,
 // the instant of the previous commit.
-func (c *clock) knownAt(last lake.Instant) lake.Instant {
+func (c *Clock) KnownAt(last lake.Instant) lake.Instant {
 	known := lake.At(c.Now())
 	for _, floor := range []lake.Instant{lake.At(c.observed()), last} {
 		if !known.After(floor.Time) {
