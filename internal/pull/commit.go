@@ -274,7 +274,7 @@ func (r *run) publish(ctx context.Context, feeds []*feedRun, result *Result) {
 	if result.Compaction == nil {
 		warn("history was not compacted; run `dealflow compact`", err)
 	} else {
-		warn("some files of history were not compacted; run `dealflow verify --read-data`", err)
+		warn("some files of history were not compacted, for they may be damaged; run `dealflow verify`", err)
 	}
 	var tables sync.WaitGroup
 	var tablesErr error
