@@ -241,8 +241,8 @@ func OfFeed(feed api.Feed, err error) error {
 	return fmt.Errorf("%s: %w", feed, err)
 }
 
-// Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then
-// the transaction can only be closed. The first call looks, while files are being put, whether a copy of another lake has begun to add its commits:
+// Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put, or says that a copy has begun;
+// then the transaction can only be closed. The first call looks, while files are being put, whether a copy of another lake has begun to add its commits:
 // one that began before the lease was written, so that it did not see the lease. A commit among those of the copy would damage the log.
 func (t *Transaction) Settle(ctx context.Context) error {
 	if !t.isWhole {

@@ -198,7 +198,6 @@ func (r *Recorder) End(ctx context.Context, result Result) {
 	}
 }
 
-
 var (
 	errNoLake    = errors.New("there is no lake yet")
 	errNotWanted = errors.New("the policy does not want the end")

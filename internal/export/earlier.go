@@ -78,6 +78,11 @@ func (e *earlier) endingWith(ctx context.Context, number int64) ([]*Manifest, er
 	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.to != number }))
 }
 
+// beginningWith returns the manifests of the exports that begin after a commit.
+func (e *earlier) beginningWith(ctx context.Context, number int64) ([]*Manifest, error) {
+	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.from != number }))
+}
+
 // lastCommits returns, for each table that was exported, the commit with which its newest export ended. It reads the
 // newest manifests first, until it has met the tables of these names, or all if there are none: of a target with all tables, one.
 func (e *earlier) lastCommits(ctx context.Context, names []string) (map[string]lake.NamedCommit, error) {

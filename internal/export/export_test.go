@@ -355,7 +355,7 @@ func (e *exporter) wantOvertaken(t *testing.T, target store.Store, since string,
 	if _, err := fast.Write(t.Context(), e.db); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := slow.Write(t.Context(), e.db); err == nil || !strings.Contains(err.Error(), "another export has ended in the meantime") {
+	if _, err := slow.Write(t.Context(), e.db); err == nil || !strings.Contains(err.Error(), "another one has ended in the meantime") {
 		t.Errorf("the slow export: got %v, want it to be refused", err)
 	}
 }
@@ -434,6 +434,17 @@ func (e *exporter) wantRefusals(t *testing.T, done store.Store, seen []lake.Name
 	}
 	e.mustExport(t, chain, from(0), to(2)) // it ends where the chain ends
 	e.mustExport(t, chain, from(0), to(1)) // it ends where another begins
+	only := func(table string, n int) func(*export.Config) {
+		return func(c *export.Config) { c.Tables, c.To = []string{table}, seen[n].Number }
+	}
+	apart := new(memstore.Mem) // exports of two tables, each on its own
+	e.mustExport(t, apart, "", only("bond_priced_banks", 1))
+	e.mustExport(t, apart, "", only("loan_priced_sponsors", 3))
+	e.mustExport(t, apart, from(3), only("loan_priced_sponsors", 4))
+	if _, err := e.export(t, apart, from(2), only("bond_priced_banks", 3)); !errors.Is(err, export.ErrUsage) || !strings.Contains(err.Error(), "has exports of bond_priced_banks up to commit") {
+		t.Errorf("an export that meets those of another table: got %v, want a refusal", err)
+	}
+	e.mustExport(t, apart, from(1), only("bond_priced_banks", 3))
 	e.wantOvertaken(t, chain, from(2), to(3), to(4))
 	partly := new(memstore.Mem)
 	e.mustExport(t, partly, "", few, func(c *export.Config) { c.To = seen[2].Number })

@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,14 +80,14 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkTables(cfg.Tables); err != nil {
+		return nil, err
+	}
 	last, err := done.lastCommits(ctx, cfg.Tables)
 	if err != nil {
 		return nil, err
 	}
-	tables, err := chooseTables(&cfg, last)
-	if err != nil {
-		return nil, err
-	}
+	tables := chooseTables(&cfg, last)
 	from, err := begin(ctx, cfg.Lake, cfg.Since, tables, last)
 	if err == nil && from != nil {
 		err = checkFork(ctx, *from, done)
@@ -117,8 +118,10 @@ func Plan(ctx context.Context, cfg Config) (*Export, error) {
 		e.manifest.Tables = append(e.manifest.Tables, t)
 	}
 	e.nothing = from != nil && from.Number == to.Number
-	if err := e.checkContinues(done, last); err != nil {
+	if err := e.checkContinues(ctx, done, last); errors.Is(err, errContinuesNothing) {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	} else if err != nil {
+		return nil, err
 	}
 	return e, e.findExisting(ctx, done)
 }
@@ -147,20 +150,34 @@ func (c *Config) chooseFormat(newest *Manifest) error {
 }
 
 // checkContinues refuses an export that does not begin where the earlier ones of its tables in the target have ended. What would follow it continues
-// nothing that a loader of these has, so that the loader would wait for ever. The same export again, and one that ends where another begins or where
-// all have ended, keeps none waiting.
-func (e *Export) checkContinues(done *earlier, last map[string]lake.NamedCommit) error {
+// nothing that a loader of these has, so that the loader would wait for ever. The same export again, and one that ends where another of the
+// table begins or where all have ended, keeps none waiting.
+func (e *Export) checkContinues(ctx context.Context, done *earlier, last map[string]lake.NamedCommit) error {
 	own := e.manifest.commits()
-	if e.nothing || slices.ContainsFunc(done.keys, func(r commitRange) bool { return r.from == own.to || r == own }) {
+	if e.nothing || slices.Contains(done.keys, own) {
 		return nil
 	}
-	for _, name := range e.manifest.tableNames() {
-		if ended, ok := last[name]; ok && ended.Number != own.from && ended.Number != own.to {
-			return fmt.Errorf("%s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", e.cfg.Target.URL(), name, ended.Number)
+	waiting := slices.DeleteFunc(e.manifest.tableNames(), func(name string) bool {
+		ended, ok := last[name]
+		return !ok || ended.Number == own.from || ended.Number == own.to
+	})
+	if len(waiting) == 0 {
+		return nil
+	}
+	following, err := done.beginningWith(ctx, own.to)
+	if err != nil {
+		return err
+	}
+	for _, name := range waiting {
+		if !slices.ContainsFunc(following, func(m *Manifest) bool { return slices.Contains(m.tableNames(), name) }) {
+			return fmt.Errorf("%w: %s has exports of %s up to commit %d: run `dealflow export --since last` to continue them, or begin again with another target", errContinuesNothing, e.cfg.Target.URL(), name, last[name].Number)
 		}
 	}
 	return nil
 }
+
+// errContinuesNothing is the error of an export that no loader could follow.
+var errContinuesNothing = errors.New("the export continues nothing")
 
 // findExisting looks whether the export is there already.
 func (e *Export) findExisting(ctx context.Context, done *earlier) error {
@@ -212,23 +229,28 @@ func commitNamed(ctx context.Context, l *load.Lake, number int64) (lake.NamedCom
 	return named, err
 }
 
-// chooseTables returns the tables to export, in their usual order. last is set for Since.Last.
-func chooseTables(cfg *Config, last map[string]lake.NamedCommit) ([]*lake.Table, error) {
+// checkTables returns an error for names that no table has.
+func checkTables(names []string) error {
+	for _, name := range names {
+		if _, ok := lake.TableByName(name); !ok {
+			return fmt.Errorf("%w: there is no table %q: want names such as bond_priced_deals", ErrUsage, name)
+		}
+	}
+	return nil
+}
+
+// chooseTables returns the tables to export, in their usual order. last has those of the earlier exports.
+func chooseTables(cfg *Config, last map[string]lake.NamedCommit) []*lake.Table {
 	names := cfg.Tables
 	if names == nil && cfg.Since.Last {
 		for name := range last {
 			names = append(names, name)
 		}
 	}
-	for _, name := range names {
-		if _, ok := lake.TableByName(name); !ok {
-			return nil, fmt.Errorf("%w: there is no table %q: want names such as bond_priced_deals", ErrUsage, name)
-		}
-	}
-	return slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return names != nil && !slices.Contains(names, t.Name) }), nil
+	return slices.DeleteFunc(lake.Tables(), func(t *lake.Table) bool { return names != nil && !slices.Contains(names, t.Name) })
 }
 
-// begin returns the commit after which the export begins; nil for the beginning. last is set for Since.Last.
+// begin returns the commit after which the export begins; nil for the beginning. last has the commits with which the earlier exports of each table ended.
 func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table, last map[string]lake.NamedCommit) (*lake.NamedCommit, error) {
 	if since.Full {
 		return nil, nil

@@ -196,8 +196,8 @@ func (e *Export) checkOvertaken(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := e.checkContinues(done, last); err != nil {
-		return fmt.Errorf("another export has ended in the meantime, and this one is not made visible: %w", err)
+	if err := e.checkContinues(ctx, done, last); err != nil {
+		return fmt.Errorf("this export is not made visible, for another one has ended in the meantime: %w", err)
 	}
 	return nil
 }

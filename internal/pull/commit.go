@@ -16,6 +16,7 @@ import (
 	"dealflow/internal/maintain"
 	"dealflow/load"
 	"dealflow/load/iceberg"
+	"dealflow/load/mirror"
 	"dealflow/schemas/lake"
 )
 
@@ -252,12 +253,12 @@ func (r *run) redo(ctx context.Context, f *feedRun, theirs map[int64]time.Time) 
 		}
 	}
 	f.begin(superseded)
-	f.UnprovedAbsent, f.StandingAbsent = r.stillAbsent(f, reread)
 	bounded, cancel := r.bounded(ctx)
 	defer cancel()
 	if err := r.resolveAbsent(bounded, f); err != nil {
 		return r.outcome(ctx, f, err)
 	}
+	r.stillAbsent(f, reread)
 	return r.decideAndWrite(ctx, f)
 }
 
@@ -271,10 +272,13 @@ func (r *run) publish(ctx context.Context, feeds []*feedRun, result *Result) {
 	}
 	warn("the hint or checkpoint was not written; the next start takes longer", err)
 	result.Compaction, err = r.compactIfNeeded(ctx)
-	if result.Compaction == nil {
+	switch {
+	case result.Compaction == nil:
 		warn("history was not compacted; run `dealflow compact`", err)
-	} else {
+	case errors.Is(err, mirror.ErrNotCommitted):
 		warn("some files of history were not compacted, for they may be damaged; run `dealflow verify`", err)
+	default:
+		warn("history was compacted, and work files of that could not be removed", err)
 	}
 	var tables sync.WaitGroup
 	var tablesErr error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"dealflow/extract"
 	"dealflow/load"
@@ -29,7 +30,7 @@ type feedRun struct {
 	probes    []int64      // some of them
 	extracted lake.FeedRun // FeedRun at the end of extraction
 
-	byID []int64 // deals that the list lacks and the API returned by id: they are in the spool, or cannot be read
+	byID map[int64]time.Time // when the API returned a deal by id that the list lacks: it is in the spool, or cannot be read
 
 	resolved
 	decided

@@ -211,7 +211,7 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 		switch {
 		case says == extract.Present:
 			r.keep(f, id)
-			f.byID = append(f.byID, id)
+			f.returnedByID(id, r.clock.Now())
 			f.StandingAbsent = append(f.StandingAbsent, id)
 		case (says == "" || says == extract.NoAnswer) && contains(a.standing, id):
 			f.kept = append(f.kept, id)
@@ -225,26 +225,34 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 	slices.Sort(f.StandingAbsent)
 }
 
-// stillAbsent says of the feed's observed deals which ones the list lacks, when the run decides again. For a deal that was observed before the
-// instant reread, at which another run began to read the complete feed, that run's list counts.
-func (r *run) stillAbsent(f *feedRun, reread time.Time) (unproved, standing []int64) {
-	isTheirs := func(id int64) bool {
-		entry, isRead := f.spool.Entry(id)
-		return isRead && entry.ObservedAt.Before(reread) || !isRead && !reread.IsZero()
+// returnedByID records that the API has returned a deal by id that the list lacks.
+func (f *feedRun) returnedByID(id int64, at time.Time) {
+	if f.byID == nil {
+		f.byID = map[int64]time.Time{}
 	}
-	standing = slices.DeleteFunc(slices.Clone(f.byID), isTheirs)
-	theirUnproved, theirStanding := r.lake.Log().Absent(f.Feed)
+	f.byID[id] = at
+}
+
+// stillAbsent adds to what a run that decides again says of absent deals those that it has asked for before: the API has returned them by id, so
+// they look as if the list had shown them. For deals that were observed before the instant reread, at which another run began to read the
+// complete feed, that run's list counts.
+func (r *run) stillAbsent(f *feedRun, reread time.Time) {
+	unproved, standing := r.lake.Log().Absent(f.Feed)
 	for _, id := range listedIDs(f.spool) {
-		switch {
-		case !isTheirs(id):
-		case contains(theirUnproved, id):
-			unproved = append(unproved, id)
-		case contains(theirStanding, id):
-			standing = append(standing, id)
+		at, isByID := f.byID[id]
+		if entry, isRead := f.spool.Entry(id); isRead {
+			at = entry.ObservedAt
+		}
+		switch isTheirs := at.Before(reread); {
+		case !isTheirs && isByID, isTheirs && contains(standing, id):
+			f.StandingAbsent = append(f.StandingAbsent, id)
+		case isTheirs && contains(unproved, id):
+			f.UnprovedAbsent = append(f.UnprovedAbsent, id)
 		}
 	}
-	slices.Sort(standing)
-	return unproved, standing
+	slices.Sort(f.UnprovedAbsent)
+	slices.Sort(f.StandingAbsent)
+	f.StandingAbsent = slices.Compact(f.StandingAbsent) // of those that were asked for again just now
 }
 
 // keep handles a deal that the API returned by id. If it cannot be read, it still exists: it keeps its last version.

@@ -3,6 +3,7 @@ package pull_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -77,6 +78,67 @@ func TestStandingAfterConflict(t *testing.T) {
 			wantStanding(t, run(t, w, feeds), upTo(1, 15))
 		})
 	}
+}
+
+// TestAbsentOfTheOther lets another run commit first that has read the same feed later. What its list lacked, and ours still had, is absent as
+// that run says: without evidence, or returned by id in a form that cannot be read.
+func TestAbsentOfTheOther(t *testing.T) {
+	t.Parallel()
+	w, b := someStand(t, 2)
+	feeds := world.Feeds(world.Priced, world.LoanExpected)
+	g := through(w, world.Priced)
+	once := true
+	cfg := w.Config(t, feeds, world.Quiet)
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
+		if !once {
+			return
+		}
+		once = false
+		for id := int64(31); id <= 34; id++ {
+			b.Unlist(world.Priced, id)
+		}
+		g.answer(31, 32, htmlPage(http.StatusNotFound))
+		w.Later(time.Second)
+		if _, err := w.Run(t, feeds, world.Quiet); err != nil { // it warns
+			t.Error(err)
+		}
+	}}
+	result, err := pull.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := world.FeedRun(t, result, world.Priced)
+	if want := append(upTo(1, 10), 33, 34); !slices.Equal(f.UnprovedAbsent, []int64{31, 32}) || !slices.Equal(f.StandingAbsent, want) {
+		t.Errorf("unproved %v, standing %v; want 31 and 32, and %v", f.UnprovedAbsent, f.StandingAbsent, want)
+	}
+}
+
+// TestStandingUnreadable has the API return deals by id that cannot be read. They stand, also after another run has committed first.
+func TestStandingUnreadable(t *testing.T) {
+	t.Parallel()
+	w, b := someStand(t, 1)
+	feeds := world.Feeds(world.Priced, world.LoanExpected)
+	for id := int64(6); id <= 8; id++ {
+		b.Unlist(world.Priced, id)
+	}
+	g := through(w, world.Priced)
+	g.answer(6, 8, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/hal+json")
+		_, _ = fmt.Fprintf(w, "{\"dealId\":%s,\"borrower\":{\"name\":\"\xff\"}}", r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:])
+	})
+	once := true
+	cfg := w.Config(t, feeds, world.Quiet)
+	cfg.Store = &world.Overtaken{Store: w.Store, Before: func() {
+		if once {
+			once = false
+			w.MustRun(t, world.Feeds(world.LoanExpected), world.Quiet)
+		}
+	}}
+	result, err := pull.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStanding(t, result, upTo(1, 8))
 }
 
 // TestStandingAfterDropDay takes the newest day back. What the API said by id is still known, so the guard counts the deals of the next night alone.

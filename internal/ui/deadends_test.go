@@ -53,6 +53,8 @@ func TestDeadEnds(t *testing.T) {
 		"/as-of/infinity/" + deal + "?tab=diff":           {http.StatusBadRequest, "as-of/&#34;infinity&#34;: want an instant such as"},
 		"/-/go?at=8+Jan+2026&page=deals%3Fservice%3Dbond": {http.StatusBadRequest, "Instant: &#34;8 Jan 2026&#34;: want an instant such as"},
 		"/changes?field=nonsense":                         {http.StatusBadRequest, "field=nonsense: want a table"},
+		"/changes?field=bond_priced_deals.nonsense":       {http.StatusBadRequest, "field=bond_priced_deals.nonsense: want a table"},
+		"/analyses/loan_flex_and_terms?oid_years=0":       {http.StatusBadRequest, "oid_years=0: want a whole number from 1 to 1000"},
 		"/analyses/restatement_stats?days=999999999999":   {http.StatusBadRequest, "days=999999999999: want a whole number from 0 to 1000000"},
 		"/analyses/restatement_stats?days=-1":             {http.StatusBadRequest, "days=-1: want a whole number from 0 to 1000000"},
 	} {
@@ -68,12 +70,14 @@ func TestDeadEnds(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{ // what was asked for can be taken away, and moving to another instant begins at the first page
-		"/deals?service=bond&market=LL":      `aria-current="true"><bdi>LL</bdi> <small>0</small>`,
-		"/deals?currency=CNH":                `aria-current="true"><bdi>CNH</bdi> <small>0</small>`,
-		"/pipeline?service=loan":             `OR p.service = &#39;loan&#39;)`,
-		"/pipeline?market=HY&currency=CNH":   `aria-current="true"><bdi>CNH</bdi> <small>0</small>`,
-		"/deals?page=1&service=bond":         `as-of/` + first + `/deals?service=bond"`,
-		"/analyses/restatement_stats?days=0": "restatement_stats",
+		"/deals?service=bond&market=LL":    `aria-current="true"><bdi>LL</bdi> <small>0</small>`,
+		"/deals?currency=CNH":              `aria-current="true"><bdi>CNH</bdi> <small>0</small>`,
+		"/pipeline?service=loan":           `OR p.service = &#39;loan&#39;)`,
+		"/pipeline?market=HY&currency=CNH": `aria-current="true"><bdi>CNH</bdi> <small>0</small>`,
+		"/deals?page=1&service=bond":       `as-of/` + first + `/deals?service=bond"`,
+		"/analyses/deal_timeline?of_service=bond&of_market=IG&of_kind=priced&of_deal_id=1000001": "deal_timeline",
+		"/changes?from=commit-1&field=bond_priced_deals.currency":                                "bond_priced_deals.currency",
+		"/analyses/restatement_stats?days=0":                                                     "restatement_stats",
 	} {
 		if page := e.page(t, path); !strings.Contains(page, want) {
 			t.Errorf("%s lacks %s", path, want)

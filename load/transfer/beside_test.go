@@ -52,7 +52,7 @@ func (s *putHook) Put(ctx context.Context, key string, body io.ReadSeeker, mode 
 
 // standby has a lake with three commits more than its copy. Files of the first two of these are gone, so a copy puts its commits from the last to
 // the first.
-func standby(t *testing.T) (w *world.World, copied store.Store) {
+func standby(t *testing.T) (p pair, copied store.Store) {
 	t.Helper()
 	w, b := world.NewBook(t)
 	w.Store, copied = memory("source"), memory("standby")
@@ -72,7 +72,34 @@ func standby(t *testing.T) (w *world.World, copied store.Store) {
 		}
 	}
 	w.Later(time.Hour)
-	return w, copied
+	return pair{w}, copied
+}
+
+// pair is a lake and its copy.
+type pair struct{ *world.World }
+
+func (p pair) lakeIn(t *testing.T, s store.Store) *load.Lake {
+	t.Helper()
+	l, err := load.Open(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// wantWorks checks that a later run succeeds on a copy, which is then a lake of its own.
+func (p pair) wantWorks(t *testing.T, copied store.Store) {
+	t.Helper()
+	p.Later(24 * time.Hour)
+	cfg := p.Config(t, world.Feeds(world.Priced), world.Quiet)
+	cfg.Store = copied
+	if _, err := pull.Run(t.Context(), cfg); err != nil {
+		t.Errorf("a later run: %v", err)
+	}
+	if _, err := transfer.Copy(t.Context(), transfer.Config{From: p.Store, To: copied, Memory: testkit.Allocator(t), Now: p.Clock.Now}); !errors.Is(err, transfer.ErrOwnCommits) {
+		t.Errorf("a later copy: got %v, want ErrOwnCommits", err)
+	}
+	world.WantSound(t, copied)
 }
 
 // TestRunBesideCopy lets a run begin on a standby lake while the copy that continues it adds its commits. One of the two gives way, and the log
@@ -94,6 +121,27 @@ func TestRunBesideCopy(t *testing.T) {
 		if _, opened := load.Open(t.Context(), to); err != nil || opened != nil {
 			t.Errorf("the run: %v; the lake: %v", err, opened)
 		}
+		w.wantWorks(t, to)
+	})
+	t.Run("the run began while the copy was marked", func(t *testing.T) {
+		t.Parallel()
+		w, to := standby(t)
+		before := storetest.Bytes(t, to, lake.BegunKey)
+		marked := &putHook{Store: to, prefix: lake.BegunKey, after: func() { // the run has looked before, and writes its lease now
+			lease := load.Lease{Owner: "test", RunID: "test", Command: lake.CommandRun, ExpiresAt: lake.At(w.Clock.Now().Add(time.Minute))}
+			if err := w.lakeIn(t, to).TakeLease(t.Context(), lease); err != nil {
+				t.Error(err)
+			}
+		}}
+		_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: marked, Memory: testkit.Allocator(t), Now: w.Clock.Now})
+		if err == nil || !strings.Contains(err.Error(), "run (run test of test) is at work on the new lake") {
+			t.Errorf("the copy: got %v, want it to be refused because of the run", err)
+		}
+		if after := storetest.Bytes(t, to, lake.BegunKey); string(after) != string(before) {
+			t.Errorf("the mark is %s, want that of before: %s", after, before)
+		}
+		storetest.Remove(t, to, lake.LeaseKey)
+		w.wantWorks(t, to)
 	})
 	t.Run("the copy came first", func(t *testing.T) {
 		t.Parallel()

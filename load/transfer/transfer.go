@@ -94,12 +94,21 @@ func (t *transfer) do(ctx context.Context) error {
 	if store.Overlap(t.From, t.To) {
 		return errors.New("one lake cannot be made inside the other, or in its place; name another folder or prefix")
 	}
-	for _, step := range []func(context.Context) error{t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copySettings, t.copyAttempts, t.putCommits, t.finish} {
+	for _, step := range []func(context.Context) error{t.checkFree, t.begin, t.readCommits, t.copyFiles, t.copyUserFiles, t.copySettings, t.copyAttempts, t.putCommits, t.finish} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkFree returns an error if another command is at work on the new lake.
+func (t *transfer) checkFree(ctx context.Context) error {
+	lease, state, err := load.ReadLease(ctx, t.To, t.Now())
+	if err == nil && state == load.LeaseHeld {
+		err = fmt.Errorf("%s (run %s of %s) is at work on the new lake: end it, or wait for its end, and run `dealflow %s` again", lease.Command, lease.RunID, lease.Owner, t.command)
+	}
+	return err
 }
 
 // begin finds what an earlier call made. If that is nothing, it makes sure that the target can hold a lake, and marks it:
@@ -435,16 +444,9 @@ func (t *transfer) putCommits(ctx context.Context) error {
 		return nil
 	}
 	if t.made > 0 {
-		mark := begun.Mark{Command: t.command, From: t.From.URL(), Until: t.result.Commits}
-		if err := mark.Write(ctx, t.To, store.Replace); err != nil {
+		if err := t.markContinued(ctx); err != nil {
 			return err
 		}
-	}
-	// A command that has written its lease before may not have seen the mark. One that writes it from now on does (load.Transaction.Settle).
-	if lease, state, err := load.ReadLease(ctx, t.To, t.Now()); err != nil {
-		return err
-	} else if state == load.LeaseHeld {
-		return fmt.Errorf("%s (run %s of %s) is at work on the new lake: end it, or wait for its end, and run `dealflow %s` again", lease.Command, lease.RunID, lease.Owner, t.command)
 	}
 	for n := t.result.Commits; n > t.made; n-- {
 		if err := t.put(ctx, n); err != nil {
@@ -452,6 +454,27 @@ func (t *transfer) putCommits(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// markContinued marks a lake that was copied before. A command that wrote its lease before the mark may not have seen it: then the mark is as it was
+// before, because no commit was put. One that writes its lease later sees the mark (load.Transaction.Settle).
+func (t *transfer) markContinued(ctx context.Context) error {
+	before, err := begun.Read(ctx, t.To)
+	if err != nil {
+		return err
+	}
+	mark := begun.Mark{Command: t.command, From: t.From.URL(), Until: t.result.Commits}
+	if err := mark.Write(ctx, t.To, store.Replace); err != nil {
+		return err
+	}
+	refused := t.checkFree(ctx)
+	switch {
+	case refused == nil:
+		return nil
+	case before == nil:
+		return errors.Join(refused, t.To.Delete(ctx, lake.BegunKey))
+	}
+	return errors.Join(refused, before.Write(ctx, t.To, store.Replace))
 }
 
 func (t *transfer) put(ctx context.Context, n int64) error {

@@ -38,16 +38,21 @@ type Param struct {
 	// A parameter without Default must be given, unless it is Optional.
 	Default  string
 	Optional bool
+	Least    int64 // of a Number
+	Most     int64 // of a Number; 0: any
 	filters  bool // it is no parameter of the macro but a filter of its rows
 	named    bool // the macro has a default for it
 }
+
+// mostDays are more days than a lake has: DuckDB cannot add many more to an instant.
+const mostDays = 1_000_000
 
 var (
 	oneMarket   = marketFilter(api.Bond, api.Loan)
 	bondMarket  = marketFilter(api.Bond)
 	loanMarket  = marketFilter(api.Loan)
 	grain       = Param{Name: "grain", Label: "By", Kind: Choice, Choices: []string{"week", "month", "quarter", "year"}, Default: "quarter"}
-	withinDays  = Param{Name: "days", Label: "Within days", Kind: Number, Default: "30"}
+	withinDays  = Param{Name: "days", Label: "Within days", Kind: Number, Default: "30", Most: mostDays}
 	ofService   = Param{Name: "of_service", Label: "Service", Kind: Choice, Choices: []string{"bond", "loan"}, Default: "bond"}
 	ofMarket    = Param{Name: "of_market", Label: "Market", Kind: Choice, Choices: markets(api.Bond, api.Loan), Default: string(api.IG)}
 	ofKind      = Param{Name: "of_kind", Label: "Kind", Kind: Choice, Choices: []string{"priced", "expected"}, Default: "priced"}
@@ -76,7 +81,7 @@ func Analyses() []Analysis {
 		{Name: "bond_priced_as_of", Kind: "priced", Wide: true, Params: []Param{bondMarket}, Order: "market, deal_id DESC"},
 		{Name: "changes", Params: []Param{{Name: "from", Label: "After", Kind: Day, Default: "7"}, {Name: "to", Label: "Not after", Kind: Day, Default: "-1"}}, Order: "known_at DESC, service, market, kind, deal_id, version"},
 		{Name: "data_quality", Params: []Param{oneMarket}, Order: "value DESC, name, service, market, kind, total"},
-		{Name: "deal_timeline", Params: []Param{ofService, ofMarket, ofKind, {Name: "of_deal_id", Label: "Deal", Kind: Number}}},
+		{Name: "deal_timeline", Params: []Param{ofService, ofMarket, ofKind, {Name: "of_deal_id", Label: "Deal", Kind: Number, Least: 1}}},
 		{Name: "execution_by", file: true, Params: []Param{
 			{Name: "market", Label: "Market", Kind: Choice, Choices: bondMarket.Choices, Optional: true}, {Name: "from_date", Label: "Priced from", Kind: Day, Default: "365"}, {Name: "to_date", Label: "to", Kind: Day, Default: "0"},
 			{Name: "cut", Label: "Cut by", Kind: Choice, Choices: []string{"sector", "country", "rating", "market", "currency", "first talk", "month", "year"}, Default: "sector"},
@@ -94,18 +99,18 @@ func Analyses() []Analysis {
 			{Name: "credit", Label: "Credit", Kind: Choice, Choices: []string{"split", "full", "lead"}, Default: "split", named: true},
 		}, Order: "rank NULLS LAST, bank"},
 		{Name: "loan_deals_core_as_of", Kind: "priced", Params: []Param{loanMarket}, Order: "market, deal_id DESC"},
-		{Name: "loan_flex_and_terms", Kind: "priced", Params: []Param{{Name: "oid_years", Label: "Years of the discount", Kind: Number, Default: "4", named: true}, loanMarket}, Order: "priced_date DESC NULLS LAST, market, deal_id, tranche_id, ordinal"},
+		{Name: "loan_flex_and_terms", Kind: "priced", Params: []Param{{Name: "oid_years", Label: "Years of the discount", Kind: Number, Default: "4", Least: 1, Most: 1000, named: true}, loanMarket}, Order: "priced_date DESC NULLS LAST, market, deal_id, tranche_id, ordinal"},
 		{Name: "loan_priced_as_of", Kind: "priced", Wide: true, Params: []Param{loanMarket}, Order: "market, deal_id DESC"},
 		{Name: "loan_terms_summary", Params: []Param{loanMarket}, Order: "year DESC NULLS LAST, market"},
 		{Name: "maturity_wall", Params: []Param{oneMarket}, Order: "year NULLS LAST, service, market, basis"},
 		{Name: "parse_coverage", Params: []Param{oneMarket}, Order: "service, market, table_name, field, year"},
 		{Name: "pipeline_as_of", Kind: "expected", Params: []Param{oneMarket}, Order: "service, market, deal_id, ordinal"},
-		{Name: "pipeline_conversion", Params: []Param{{Name: "d", Label: "Listed on", Kind: Day, Default: "7"}, {Name: "n", Label: "Priced within weekdays", Kind: Number, Default: "3"}, oneMarket}},
+		{Name: "pipeline_conversion", Params: []Param{{Name: "d", Label: "Listed on", Kind: Day, Default: "7"}, {Name: "n", Label: "Priced within weekdays", Kind: Number, Default: "3", Most: mostDays}, oneMarket}},
 		{Name: "pipeline_core_as_of", Kind: "expected", Params: []Param{oneMarket}, Order: "service, market, deal_id, tranche_uid"},
 		{Name: "restatement_fields", Params: []Param{withinDays, oneMarket}, Order: "share DESC NULLS LAST, service, market, table_name, field"},
 		{Name: "restatement_stats", Params: []Param{withinDays, oneMarket}},
 		{Name: "tap_family", Params: []Param{bondMarket}, Order: "increases DESC, market, root_deal_id"},
-		{Name: "vintages", Params: []Param{ofService, ofMarket, {Name: "of_deal_id", Label: "Deal", Kind: Number}, {Name: "of_field", Label: "Column", Kind: Word}, ofKindNamed}, Order: "known_at, version"},
+		{Name: "vintages", Params: []Param{ofService, ofMarket, {Name: "of_deal_id", Label: "Deal", Kind: Number, Least: 1}, {Name: "of_field", Label: "Column", Kind: Word}, ofKindNamed}, Order: "known_at, version"},
 		{Name: "vintages_wide", Params: []Param{ofService, ofMarket, {Name: "of_deal_ids", Label: "Deals", Kind: Numbers}, {Name: "of_fields", Label: "Columns", Kind: Words}, ofKindNamed}, Order: "deal_id, field"},
 	}
 }

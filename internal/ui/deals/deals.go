@@ -332,10 +332,8 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 			return nil, err
 		}
 	}
-	if table, _, _ := strings.Cut(args["field"], "."); table != "" {
-		if _, ok := lake.TableByName(table); !ok {
-			return nil, frame.Errorf(http.StatusBadRequest, "field=%s: want a table, and after a point a column of it, such as bond_priced_deals.spread", args["field"])
-		}
+	if field := args["field"]; field != "" && !isField(field) {
+		return nil, frame.Errorf(http.StatusBadRequest, "field=%s: want a table, and after a point a column of it, such as bond_priced_deals.spread", field)
 	}
 	args["from"], args["to"] = defaultInterval(q.View)
 	for _, name := range []string{"from", "to"} {
@@ -353,6 +351,13 @@ func changeArgs(q *frame.Request) (asof.Args, error) {
 		args["to"] = q.View.Instant().String()
 	}
 	return args, nil
+}
+
+// isField says whether a text is a table, or a column as in table.column.
+func isField(text string) bool {
+	name, column, isColumn := strings.Cut(text, ".")
+	table, ok := lake.TableByName(name)
+	return ok && (!isColumn || slices.Contains(lake.ColumnNames(table.HistoryColumns()), column))
 }
 
 // fromBeginning is the start of an interval before all commits.

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -117,9 +118,6 @@ func defaultOf(q *frame.Request, param *explorer.Param) string {
 	return q.View.Instant().UTC().AddDate(0, 0, -days).Format(time.DateOnly)
 }
 
-// mostNumber bounds the numbers of forms, which are of days and of deals: DuckDB cannot add more days to an instant.
-const mostNumber = 1_000_000
-
 // valueOf checks the value of a parameter, and returns it as the statement wants it.
 func valueOf(param *explorer.Param, text string) (string, error) {
 	wrong := func(want string) error {
@@ -135,8 +133,13 @@ func valueOf(param *explorer.Param, text string) (string, error) {
 			return "", wrong("a day such as 2026-01-05")
 		}
 	case explorer.Number:
-		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 || n > mostNumber {
-			return "", wrong(fmt.Sprintf("a whole number from 0 to %d", mostNumber))
+		n, err := strconv.ParseInt(text, 10, 64)
+		if most := cmp.Or(param.Most, math.MaxInt64); err != nil || n < param.Least || n > most {
+			want := fmt.Sprintf("a whole number from %d", param.Least)
+			if param.Most > 0 {
+				want += fmt.Sprintf(" to %d", most)
+			}
+			return "", wrong(want)
 		}
 	case explorer.Numbers, explorer.Words:
 		parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
@@ -201,6 +204,7 @@ func (a Analysis) Parts() (parts []part) {
 // formField is a field of a form.
 type formField struct {
 	ID, Name, Label, Type, Value string
+	Least                        int64          // of a number
 	Choices                      []frame.Choice // of a select
 }
 
@@ -294,7 +298,7 @@ func (p *analysisPage) fields(q *frame.Request) []formField {
 		case explorer.Day:
 			f.Type = "date"
 		case explorer.Number:
-			f.Type = "number"
+			f.Type, f.Least = "number", param.Least
 		case explorer.Choice:
 			for _, c := range param.Choices {
 				choice := frame.Choice{Text: c, Address: c, Current: c == value}

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// sendTimeout is how long a provider may take no byte of a request's body. It is longer than responseTimeout, which begins when all is sent.
-const sendTimeout = 2 * responseTimeout
+// sendTimeout is how long a provider may take no byte of a request's body. That bytes are taken shows only when the system's buffer has room again,
+// which has some MiB: a slow line, on which 16 requests share 1 Mbit/s, needs minutes for that.
+const sendTimeout = 10 * responseTimeout
 
 var errNotTaken = errors.New("the provider took nothing for " + sendTimeout.String())
 
