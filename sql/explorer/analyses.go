@@ -40,8 +40,8 @@ type Param struct {
 	Optional bool
 	Least    int64 // of a Number
 	Most     int64 // of a Number; 0: any
-	filters  bool // it is no parameter of the macro but a filter of its rows
-	named    bool // the macro has a default for it
+	filters  bool  // it is no parameter of the macro but a filter of its rows
+	named    bool  // the macro has a default for it
 }
 
 // mostDays are more days than a lake has: DuckDB cannot add many more to an instant.
