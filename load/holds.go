@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,10 +122,9 @@ func (g *Log) hold(feed api.Feed) (hold *Hold, ended int64) {
 // without evidence that they are gone, and standing ones, which answered by id. A snapshot that was taken back counts as well: its day is gone, and
 // what the API said is still known. Both are sorted; the slices are shared.
 func (g *Log) Absent(feed api.Feed) (unproved, standing []int64) {
-	for n := range slices.Backward(g.Commits) {
-		run := &g.Commits[n]
-		if f := run.Feed(feed); f != nil && run.SnapshotDate != "" && f.Outcome == lake.OutcomeDone {
-			return f.UnprovedAbsent, f.StandingAbsent
+	for run := range g.pulls(feed, lake.OutcomeDone) {
+		if run.SnapshotDate != "" {
+			return run.Feed(feed).UnprovedAbsent, run.Feed(feed).StandingAbsent
 		}
 	}
 	return nil, nil

@@ -35,7 +35,7 @@ type Transaction struct {
 	work  string
 	fate  commitFate
 
-	isWhole bool // no copy of another lake has begun; set by Settle
+	isWhole bool // Settle has found that no copy adds commits to the lake
 
 	puts *store.Puts
 
@@ -241,9 +241,11 @@ func OfFeed(feed api.Feed, err error) error {
 	return fmt.Errorf("%s: %w", feed, err)
 }
 
-// Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put, or says that a copy has begun;
-// then the transaction can only be closed. The first call looks, while files are being put, whether a copy of another lake has begun to add its commits:
-// one that began before the lease was written, so that it did not see the lease. A commit among those of the copy would damage the log.
+// Settle waits until all finished files are in the lake. Its error is that of the first file that could not be put; then the transaction can only
+// be closed.
+//
+// The first call also returns an error if `dealflow copy` is adding commits to this lake: a commit among them would damage the log. A copy that
+// begins after the lease was written sees the lease, and gives way; this finds one that began before. It is read while files are being put.
 func (t *Transaction) Settle(ctx context.Context) error {
 	if !t.isWhole {
 		if err := begun.Check(ctx, t.lake.store, t.lake.log.Number); err != nil {

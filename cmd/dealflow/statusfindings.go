@@ -131,7 +131,7 @@ func (in *inspection) judgeRuns(s *statusResult) {
 			continue // a command that gave way says nothing about those before
 		case r.Number > 0 || !t.Failed():
 		case t.FoundDamage(): // addDamage
-		case r.Command == lake.CommandRun || r.Command == lake.CommandSync && !judged["run"]:
+		case r.Command == lake.CommandRun || r.Command == lake.CommandSync && !judged[lake.CommandRun]:
 			s.add("failed", "", todoAfter(t), "%s", failureText(t))
 		case r.Command != lake.CommandSync:
 			s.add("maintenance", "", todoAfter(t), "%s", failureText(t))

@@ -174,7 +174,7 @@ func (in *inspection) addFailures(s *statusResult, rows []runRow) {
 		r := &rows[i]
 		if r.Attempt == nil || r.Number > 0 {
 			succeeded[r.Command] = true
-			succeeded["sync"] = succeeded["sync"] || r.Command == lake.CommandRun // it has pulled what the sync did not
+			succeeded[lake.CommandSync] = succeeded[lake.CommandSync] || r.Command == lake.CommandRun // it has pulled what the sync did not
 			continue
 		}
 		t := r.Attempt

@@ -245,7 +245,8 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: func(r *http.Request) string { return limits.ClientOf(r, o.proxy != "") }, Now: a.Now, Style: style})
+	client := func(r *http.Request) string { return limits.ClientOf(r, o.proxy != "") }
+	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
 	if err != nil {
 		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
 	}
@@ -479,6 +480,9 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
 		feed := operator.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
+		if last := in.log.LastSnapshot(f.Feed); last != nil {
+			feed.Night = last.Feed(f.Feed)
+		}
 		if f.SnapshotAt != nil {
 			feed.SnapshotAt = f.SnapshotAt.Time
 		}

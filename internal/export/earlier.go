@@ -73,14 +73,9 @@ func (e *earlier) newest(ctx context.Context) (*Manifest, error) {
 	return readManifest(ctx, e.target, e.keys[0].key())
 }
 
-// endingWith returns the manifests of the exports that end with a commit.
-func (e *earlier) endingWith(ctx context.Context, number int64) ([]*Manifest, error) {
-	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.to != number }))
-}
-
-// beginningWith returns the manifests of the exports that begin after a commit.
-func (e *earlier) beginningWith(ctx context.Context, number int64) ([]*Manifest, error) {
-	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return r.from != number }))
+// where returns the manifests of the exports whose commits are wanted.
+func (e *earlier) where(ctx context.Context, wanted func(commitRange) bool) ([]*Manifest, error) {
+	return e.read(ctx, slices.DeleteFunc(slices.Clone(e.keys), func(r commitRange) bool { return !wanted(r) }))
 }
 
 // lastCommits returns, for each table that was exported, the commit with which its newest export ended. It reads the

@@ -164,7 +164,7 @@ func (e *Export) checkContinues(ctx context.Context, done *earlier, last map[str
 	if len(waiting) == 0 {
 		return nil
 	}
-	following, err := done.beginningWith(ctx, own.to)
+	following, err := done.where(ctx, func(r commitRange) bool { return r.from == own.to })
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func begin(ctx context.Context, l *load.Lake, since Since, tables []*lake.Table,
 
 // checkFork compares the commit after which an export begins with the exports that ended with it.
 func checkFork(ctx context.Context, from lake.NamedCommit, done *earlier) error {
-	manifests, err := done.endingWith(ctx, from.Number)
+	manifests, err := done.where(ctx, func(r commitRange) bool { return r.to == from.Number })
 	for _, m := range manifests {
 		if err == nil && m.To.SHA256 != from.SHA256 {
 			err = forkError(m.To, from)

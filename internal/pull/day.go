@@ -43,7 +43,7 @@ func (o *opened) chooseDay(cfg *Config, log *load.Log) error {
 func checkKnownAt(last lake.Instant, now time.Time) error {
 	if now.Before(last.Add(-runclock.Tolerance)) {
 		return fmt.Errorf("%w: it shows %s, but the lake's last commit was at %s, so runs are refused until %s; %s",
-			ErrClock, lake.At(now), last, lake.At(last.Add(-runclock.Tolerance)), runclock.Advice)
+			ErrClock, lake.At(now), last, lake.At(last.Add(-runclock.Tolerance)), clockAdvice)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (o observations) Payload(id int64, buf []byte) ([]byte, error) { return o.s
 // feed pulls one feed and writes its files. It returns only errors that end the run; the feed's own failure is in its
 // outcome.
 func (r *run) feed(ctx context.Context, feed api.Feed) (*feedRun, error) {
-	f := &feedRun{FeedRun: lake.FeedRun{
+	f := &feedRun{byID: map[int64]time.Time{}, FeedRun: lake.FeedRun{
 		Feed: feed, BaseURL: r.Base.String(), Outcome: lake.OutcomeDone, StartedAt: lake.At(r.clock.Now()), Drift: []lake.Drift{},
 	}}
 	var err error

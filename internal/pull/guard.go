@@ -131,7 +131,7 @@ func (r *run) rememberHolds(ctx context.Context, feeds []*feedRun, result *Resul
 		hold.Feed, hold.Since, hold.Reason, hold.RunID = f.Feed, lake.At(r.started), f.Error, r.RunID
 		if err := r.lake.RememberHold(ctx, hold); err != nil {
 			result.warn(fmt.Sprintf("the hold was not remembered: %v", err))
-			r.Log.Warn("the hold was not remembered", "feed", f.Feed, "error", err)
+			r.Log.Warn("the hold was not remembered", "feed", f.Feed.String(), "error", err)
 		}
 	}
 }

@@ -211,7 +211,7 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 		switch {
 		case says == extract.Present:
 			r.keep(f, id)
-			f.returnedByID(id, r.clock.Now())
+			f.byID[id] = r.clock.Now()
 			f.StandingAbsent = append(f.StandingAbsent, id)
 		case (says == "" || says == extract.NoAnswer) && contains(a.standing, id):
 			f.kept = append(f.kept, id)
@@ -223,14 +223,6 @@ func (r *run) keepOthers(f *feedRun, a *absence, confirmed *extract.Confirmation
 	}
 	slices.Sort(f.UnprovedAbsent)
 	slices.Sort(f.StandingAbsent)
-}
-
-// returnedByID records that the API has returned a deal by id that the list lacks.
-func (f *feedRun) returnedByID(id int64, at time.Time) {
-	if f.byID == nil {
-		f.byID = map[int64]time.Time{}
-	}
-	f.byID[id] = at
 }
 
 // stillAbsent adds to what a run that decides again says of absent deals those that it has asked for before: the API has returned them by id, so

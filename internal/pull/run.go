@@ -261,6 +261,8 @@ func (r *run) late(err error) error {
 	return err
 }
 
+const clockAdvice = "correct the clock, or pass --accept-clock if it is right"
+
 func (r *run) checkClock(last lake.Instant, now, server time.Time) error {
 	if r.AcceptClock {
 		return nil
@@ -269,7 +271,7 @@ func (r *run) checkClock(last lake.Instant, now, server time.Time) error {
 		return err
 	}
 	if apart := now.Sub(server).Abs(); !r.ServerClock && !server.IsZero() && apart > runclock.Tolerance {
-		return fmt.Errorf("%w: it shows %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(now), lake.At(server), runclock.Advice)
+		return fmt.Errorf("%w: it shows %s, but the server's Date is %s; %s (for a simulated market: --clock=server)", ErrClock, lake.At(now), lake.At(server), clockAdvice)
 	}
 	return nil
 }

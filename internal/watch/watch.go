@@ -201,7 +201,7 @@ func (w *Watch) begin(due schedule.Due) {
 func (w *Watch) record(due schedule.Due, code int, started time.Time) {
 	now, p := w.cfg.Now(), w.state.Of(due.Command)
 	last := Last{Command: string(due.Command), Day: due.Slot.Day, StartedAt: lake.At(started), EndedAt: lake.At(now), ExitCode: code}
-	failed := !Settled(due.Command, code) || due.Command == schedule.Sync && code != exitcode.Done && code != exitcode.Warnings
+	failed := !Settled(due.Command, code) || due.Command == schedule.Sync && !exitcode.Succeeded(code)
 	if Settled(due.Command, code) {
 		*p = schedule.Progress{Settled: latest(started, due.Slot.At)}
 	}

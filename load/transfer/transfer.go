@@ -456,8 +456,9 @@ func (t *transfer) putCommits(ctx context.Context) error {
 	return nil
 }
 
-// markContinued marks a lake that was copied before. A command that wrote its lease before the mark may not have seen it: then the mark is as it was
-// before, because no commit was put. One that writes its lease later sees the mark (load.Transaction.Settle).
+// markContinued marks a lake that was copied before, so that other commands do not write to it. If one of them has written its lease by then, the
+// mark is put back as it was, and the copy ends: it has put no commit yet. A command whose lease comes later finds the mark
+// (load.Transaction.Settle).
 func (t *transfer) markContinued(ctx context.Context) error {
 	before, err := begun.Read(ctx, t.To)
 	if err != nil {

@@ -20,9 +20,6 @@ import (
 // ErrWrong means that a clock seems to be wrong.
 var ErrWrong = errors.New("the clock seems wrong")
 
-// Advice is what to do about a clock that seems wrong.
-const Advice = "correct the clock, or pass --accept-clock if it is right"
-
 // Tolerance is the greatest difference of two clocks at which both count as right: a commit with a wrong instant
 // would make all later instants wrong.
 const Tolerance = 10 * time.Minute

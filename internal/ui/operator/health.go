@@ -67,7 +67,8 @@ type FeedHealth struct {
 	KnownAt    time.Time // of the newest run or sync; zero for none
 	Stale      bool
 	Held       bool
-	Last       *lake.FeedRun
+	Night      *lake.FeedRun // what the newest snapshot brought; nil for none
+	Last       *lake.FeedRun // the newest pull, also if it failed; nil for none
 }
 
 // The verdicts, the worst first.
@@ -477,7 +478,7 @@ func sinceSnapshots(commits []lake.Commit) (all []pulled) {
 // driftTable lists what values are other than the API document says, and says how much of it is new, and whether any is. New ones are first, then the
 // most frequent. Of a place that several pulls of a feed have, the first counts.
 func driftTable(pulls []pulled) (t *grid.Table, said string, isAnyNew bool) {
-	t = &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "since", ">values", "example")}
+	t = &grid.Table{Caption: "Drift", Columns: grid.Columns("feed", "pointer", "kind", "new", ">values", "example")}
 	type pair struct {
 		feed  api.Feed
 		drift lake.Drift
@@ -589,16 +590,6 @@ func nightsOf(commits []lake.Commit, feed api.Feed) grid.Cell {
 	return grid.Cell{Drawing: drawing}
 }
 
-// snapshotOf returns what the newest complete snapshot of a feed brought; nil for none.
-func snapshotOf(commits []lake.Commit, feed api.Feed) *lake.FeedRun {
-	for i := range slices.Backward(commits) {
-		if f := commits[i].Feed(feed); f != nil && f.Outcome == lake.OutcomeDone && commits[i].SnapshotDate != "" {
-			return f
-		}
-	}
-	return nil
-}
-
 // lastKnown returns a function that says when a feed was last known: of its newest run or sync, not of its snapshot.
 func lastKnown(commits []lake.Commit) func(asof.Row, api.Feed) grid.Cell {
 	return func(_ asof.Row, feed api.Feed) grid.Cell {
@@ -636,7 +627,7 @@ func feedsNow(q *frame.Request, h *Health) *grid.Table {
 			}
 			return c
 		}
-		night := cmp.Or(snapshotOf(q.View.Commits(), f.Feed), f.Last)
+		night := cmp.Or(f.Night, f.Last)
 		t.Add(feedCell(q, f.Feed), age(f.SnapshotAt), age(f.KnownAt), grid.Whole(f.Deals), grid.Whole(night.Added+night.Reappeared), grid.Whole(night.Changed), grid.Whole(night.Removed),
 			grid.Whole(night.Quarantined), state, seconds(night.ExtractMS), seconds(night.WriteMS), nightsOf(q.View.Commits(), f.Feed))
 	}
