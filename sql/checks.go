@@ -162,7 +162,8 @@ type finding struct {
 }
 
 func askFindings(ctx context.Context, conn *stdsql.Conn, statement string) (found []finding, err error) {
-	rows, err := conn.QueryContext(ctx, statement)
+	once, value := quote.Once(statement)
+	rows, err := conn.QueryContext(ctx, once, value)
 	if err != nil {
 		return nil, err
 	}

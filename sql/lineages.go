@@ -9,6 +9,7 @@ import (
 	"github.com/marcboeker/go-duckdb/v2"
 
 	"dealflow/sql/identity"
+	"dealflow/sql/quote"
 )
 
 // dealKey identifies an expected deal.
@@ -149,7 +150,8 @@ ORDER BY service, market, deal_id, tranche_uid`, func(r *trancheRow, uid int32) 
 
 // readTranches calls each for every row. The statement returns the columns of a trancheRow and a uid.
 func readTranches(ctx context.Context, conn *stdsql.Conn, statement string, each func(*trancheRow, int32)) (err error) {
-	rows, err := conn.QueryContext(ctx, statement)
+	once, value := quote.Once(statement)
+	rows, err := conn.QueryContext(ctx, once, value)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dealflow/internal/report"
 	"dealflow/sql"
+	"dealflow/sql/quote"
 )
 
 // errNothingKnown is the error if the lake had no pull before the instant of a report.
@@ -70,7 +71,8 @@ func runQueries(ctx context.Context, db *stdsql.DB, asOf string, queries []repor
 }
 
 func (q *reportQuery) run(ctx context.Context, conn *stdsql.Conn) error {
-	rows, err := conn.QueryContext(ctx, q.statement)
+	once, value := quote.Once(q.statement)
+	rows, err := conn.QueryContext(ctx, once, value)
 	if err != nil {
 		return err
 	}

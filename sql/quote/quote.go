@@ -1,6 +1,7 @@
 // Package quote writes texts and names into SQL.
 // Takes: any text without U+0000.
 // Gives: SQL that DuckDB, and other engines that follow the standard, read as that text or name.
+// And statements around a query: ToParquet, Once.
 // Keeps: no text ends its quotes.
 // Fails: never.
 // May change here: the settings of Parquet files that answers are copied to.

@@ -264,9 +264,24 @@ CREATE MACRO _dealflow.expected_bonds(t) AS TABLE
 WITH _versions AS NOT MATERIALIZED (
   FROM _dealflow.versions_at(t)
 ), _deals AS NOT MATERIALIZED (
-  FROM _dealflow._history_bond_expected_deals WHERE _dealflow.bond_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
+  SELECT * EXCLUDE (_file_year)
+  FROM (SELECT market AS _market, deal_id AS _deal_id, version AS _version, borrower_name AS _borrower_name, headline AS _headline,
+               created AS _created, file_year AS _file_year
+        FROM _dealflow.history_bond_expected_deals)
+  WHERE _dealflow.bond_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
 ), _tranches AS NOT MATERIALIZED (
-  FROM _dealflow._history_bond_expected_tranches WHERE _dealflow.bond_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
+  SELECT * EXCLUDE (_file_year)
+  FROM (SELECT market AS _market, deal_id AS _deal_id, version AS _version, ordinal AS _ordinal, name AS _name, status AS _status,
+               currency AS _currency, structure AS _structure, NULL::VARCHAR AS _type, volume AS _volume,
+               volume_amount AS _volume_amount, volume_lo AS _volume_lo, volume_hi AS _volume_hi,
+               volume_currency AS _volume_currency, volume_status AS _volume_status, price_evolution AS _price,
+               price_evolution_benchmark AS _price_benchmark, price_evolution_lo_bp AS _price_lo_bp,
+               price_evolution_hi_bp AS _price_hi_bp, price_evolution_yield_lo_pct AS _price_yield_lo_pct,
+               price_evolution_yield_hi_pct AS _price_yield_hi_pct, NULL::VARCHAR AS _oid, price_evolution_status AS _price_status,
+               timing AS _timing, changed AS _tranche_changed, priced_deal_id AS _priced_deal_id,
+               main.linked_market('bond', priced_deal_href) AS _priced_market, file_year AS _file_year
+        FROM _dealflow.history_bond_expected_tranches)
+  WHERE _dealflow.bond_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
 ), standing AS NOT MATERIALIZED (
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
   FROM _versions v
@@ -274,22 +289,11 @@ WITH _versions AS NOT MATERIALIZED (
 ), deals AS (
   SELECT s.*, d.borrower_name, d.headline, d.created
   FROM standing s
-  JOIN (SELECT _market AS market, _deal_id AS deal_id, _version AS version, _borrower_name AS borrower_name, _headline AS headline,
-               _created AS created
-        FROM _deals) d USING (market, deal_id, version)
+  JOIN (SELECT COLUMNS('^_(.+)$') AS "\1" FROM _deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
-  JOIN (SELECT _market AS market, _deal_id AS deal_id, _version AS version, _ordinal AS ordinal, _name AS name, _status AS status,
-               _currency AS currency, _structure AS structure, NULL::VARCHAR AS type,
-               _volume AS volume, _volume_amount AS volume_amount, _volume_lo AS volume_lo, _volume_hi AS volume_hi,
-               _volume_currency AS volume_currency, _volume_status AS volume_status,
-               _price_evolution AS price, _price_evolution_benchmark AS price_benchmark,
-               _price_evolution_lo_bp AS price_lo_bp, _price_evolution_hi_bp AS price_hi_bp,
-               _price_evolution_yield_lo_pct AS price_yield_lo_pct, _price_evolution_yield_hi_pct AS price_yield_hi_pct,
-               NULL::VARCHAR AS oid, _price_evolution_status AS price_status, _timing AS timing, _changed AS tranche_changed, _priced_deal_id AS priced_deal_id,
-               main.linked_market('bond', _priced_deal_href) AS priced_market
-        FROM _tranches) e USING (market, deal_id, version)
+  JOIN (SELECT COLUMNS('^_(.+)$') AS "\1" FROM _tranches) e USING (market, deal_id, version)
 )
 SELECT 'bond' AS service, *, NULL::VARCHAR AS stage, NULL::BOOLEAN AS sponsor_backed
 FROM deals
@@ -298,9 +302,23 @@ CREATE MACRO _dealflow.expected_loans(t) AS TABLE
 WITH _versions AS NOT MATERIALIZED (
   FROM _dealflow.versions_at(t)
 ), _deals AS NOT MATERIALIZED (
-  FROM _dealflow._history_loan_expected_deals WHERE _dealflow.loan_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
+  SELECT * EXCLUDE (_file_year)
+  FROM (SELECT market AS _market, deal_id AS _deal_id, version AS _version, borrower_name AS _borrower_name, headline AS _headline,
+               created AS _created, stage AS _stage, borrower_sponsor_backed AS _borrower_sponsor_backed,
+               priced_deal_id AS _priced_deal_id, priced_deal_href AS _priced_deal_href, file_year AS _file_year
+        FROM _dealflow.history_loan_expected_deals)
+  WHERE _dealflow.loan_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
 ), _tranches AS NOT MATERIALIZED (
-  FROM _dealflow._history_loan_expected_tranches WHERE _dealflow.loan_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
+  SELECT * EXCLUDE (_file_year)
+  FROM (SELECT market AS _market, deal_id AS _deal_id, version AS _version, ordinal AS _ordinal, name AS _name, status AS _status,
+               currency AS _currency, NULL::VARCHAR AS _structure, short_type AS _type, volume AS _volume,
+               volume_amount AS _volume_amount, volume_lo AS _volume_lo, volume_hi AS _volume_hi,
+               volume_currency AS _volume_currency, volume_status AS _volume_status, margin AS _price,
+               margin_benchmark AS _price_benchmark, margin_lo_bp AS _price_lo_bp, margin_hi_bp AS _price_hi_bp,
+               NULL::DECIMAL(12, 6) AS _price_yield_lo_pct, NULL::DECIMAL(12, 6) AS _price_yield_hi_pct, oid AS _oid,
+               margin_status AS _price_status, timing AS _timing, changed AS _tranche_changed, file_year AS _file_year
+        FROM _dealflow.history_loan_expected_tranches)
+  WHERE _dealflow.loan_may_be_listed(_file_year, t::TIMESTAMPTZ, t::TIMESTAMPTZ)
 ), standing AS NOT MATERIALIZED (
   SELECT v.market, v.deal_id, v.version, v.valid_from, v.first_known_at, v.left_censored
   FROM _versions v
@@ -309,21 +327,11 @@ WITH _versions AS NOT MATERIALIZED (
   SELECT s.*, d.borrower_name, d.headline, d.created, d.stage, d.borrower_sponsor_backed AS sponsor_backed,
          d.priced_deal_id, main.linked_market('loan', d.priced_deal_href) AS priced_market
   FROM standing s
-  JOIN (SELECT _market AS market, _deal_id AS deal_id, _version AS version, _borrower_name AS borrower_name, _headline AS headline,
-               _created AS created, _stage AS stage, _borrower_sponsor_backed AS borrower_sponsor_backed, _priced_deal_id AS priced_deal_id,
-               _priced_deal_href AS priced_deal_href
-        FROM _deals) d USING (market, deal_id, version)
+  JOIN (SELECT COLUMNS('^_(.+)$') AS "\1" FROM _deals) d USING (market, deal_id, version)
 ), tranches AS (
   SELECT e.*
   FROM standing s
-  JOIN (SELECT _market AS market, _deal_id AS deal_id, _version AS version, _ordinal AS ordinal, _name AS name, _status AS status,
-               _currency AS currency, NULL::VARCHAR AS structure, _short_type AS type,
-               _volume AS volume, _volume_amount AS volume_amount, _volume_lo AS volume_lo, _volume_hi AS volume_hi,
-               _volume_currency AS volume_currency, _volume_status AS volume_status,
-               _margin AS price, _margin_benchmark AS price_benchmark, _margin_lo_bp AS price_lo_bp, _margin_hi_bp AS price_hi_bp,
-               NULL::DECIMAL(12, 6) AS price_yield_lo_pct, NULL::DECIMAL(12, 6) AS price_yield_hi_pct,
-               _oid AS oid, _margin_status AS price_status, _timing AS timing, _changed AS tranche_changed
-        FROM _tranches) e USING (market, deal_id, version)
+  JOIN (SELECT COLUMNS('^_(.+)$') AS "\1" FROM _tranches) e USING (market, deal_id, version)
 )
 SELECT 'loan' AS service, *
 FROM deals

@@ -2,15 +2,12 @@ package asof
 
 import (
 	"context"
-	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,11 +168,12 @@ func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Ti
 	if err := v.edition.Fetch(ctx, s.Text); err != nil {
 		return v.failed(ctx, q, err)
 	}
-	args, err := v.bound(s.Text, q)
+	text, err := v.SQL(q)
 	if err != nil {
 		return err
 	}
-	rows, err := answer.Query(ctx, v.edition.DB, s.Text, args...)
+	once, value := quote.Once(text)
+	rows, err := answer.Query(ctx, v.edition.DB, once, value)
 	if err == nil {
 		err = errors.Join(read(rows, began), rows.Close())
 	}
@@ -299,18 +297,6 @@ func (v *View) values(text string, q Query) (map[string]string, error) {
 		all[name] = value
 	}
 	return all, nil
-}
-
-func (v *View) bound(text string, q Query) ([]any, error) {
-	values, err := v.values(text, q)
-	if err != nil {
-		return nil, err
-	}
-	var args []any
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		args = append(args, stdsql.Named(name, values[name]))
-	}
-	return args, nil
 }
 
 // SQL returns a query as a statement that a reader can run: with its values as literals.
