@@ -62,7 +62,7 @@ var doors = map[string][]string{
 	"serve":                 {"schemas/..."},
 	"serve/sim":             {"schemas/...", "serve", "serve/sim/calibration"},
 	"serve/sim/calibration": {"schemas/api"}, // data alone, no function
-	"serve/lakesource":      {"schemas/...", "serve"},
+	"serve/lakesource":      {"schemas/...", "serve", "sql/quote"},
 
 	// The use cases: only here do rooms meet. A run compacts after its commit, so pull may import maintain.
 	"internal/confine":       {}, // of a machine: it knows no statement

@@ -10,6 +10,7 @@ import (
 
 	"dealflow/schemas/api"
 	"dealflow/serve"
+	"dealflow/sql/quote"
 )
 
 // list returns a page of a feed as of a state.
@@ -59,7 +60,8 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 		position[e.id] = i
 		records[i] = serve.Record{ID: e.id, UpdatedAt: e.known.time(), PricingDate: e.pricingDate()}
 	}
-	rows, err := db.QueryContext(ctx, payloadQuery(chosen), string(feed.Service), string(feed.Market), string(feed.Kind))
+	once, query := quote.Once(payloadQuery(feed, chosen))
+	rows, err := db.QueryContext(ctx, once, query)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +88,9 @@ func readRecords(ctx context.Context, db *stdsql.DB, feed api.Feed, chosen []ent
 	return records, nil
 }
 
-// payloadQuery returns a query for the payloads of versions, 1 or more. Because of the bounds around the list of keys,
+// payloadQuery returns a query for the payloads of versions of a feed, 1 or more. Because of the bounds around the list of keys,
 // DuckDB can skip files and row groups by their statistics.
-func payloadQuery(chosen []entry) string {
+func payloadQuery(feed api.Feed, chosen []entry) string {
 	ids, known := []int64{chosen[0].id, chosen[0].id}, []instant{chosen[0].known, chosen[0].known}
 	var keys strings.Builder
 	for i, e := range chosen {
@@ -104,9 +106,9 @@ SELECT v.deal_id, v.payload, r.base_url
 FROM files.deal_versions v
 JOIN (VALUES %s) k(deal_id, version) ON k.deal_id = v.deal_id AND k.version = v.version
 LEFT JOIN feed_runs r ON r.run_id = v.run_id AND r.service = v.service AND r.market = v.market AND r.kind = v.kind
-WHERE v.service = $1 AND v.market = $2 AND v.kind = $3
+WHERE v.service = %s AND v.market = %s AND v.kind = %s
   AND v.deal_id BETWEEN '%d'::BIGINT AND '%d'::BIGINT AND v.known_at BETWEEN %s AND %s`,
-		keys.String(), ids[0], ids[1], known[0].literal(), known[1].literal())
+		keys.String(), quote.Text(string(feed.Service)), quote.Text(string(feed.Market)), quote.Text(string(feed.Kind)), ids[0], ids[1], known[0].literal(), known[1].literal())
 }
 
 var errNoBase = errors.New("the catalog does not contain the run of this version, so its links cannot be read; run `dealflow catalog`")

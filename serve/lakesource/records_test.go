@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"dealflow/schemas/api"
 	"dealflow/sql/engine"
 )
 
@@ -35,7 +36,7 @@ func TestLeastIDs(t *testing.T) {
 		chosen = append(chosen, entry{known: known, id: id, version: 1})
 	}
 	var n int
-	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM ("+payloadQuery(chosen)+")", "bond", "IG", "priced").Scan(&n); err != nil || n != len(chosen) {
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM ("+payloadQuery(api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}, chosen)+")").Scan(&n); err != nil || n != len(chosen) {
 		t.Errorf("got %d payloads, %v, want %d", n, err, len(chosen))
 	}
 }
