@@ -160,15 +160,8 @@ func (v *View) Ask(ctx context.Context, q Query) (*Answer, error) {
 
 // run runs a query. The caller has taken a turn.
 func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Time) error) (err error) {
-	s, err := v.Statement(q.Name)
-	if err != nil {
-		return err
-	}
 	began := time.Now()
-	if err := v.edition.Fetch(ctx, s.Text); err != nil {
-		return v.failed(ctx, q, err)
-	}
-	text, err := v.SQL(q)
+	text, err := v.fetched(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -181,6 +174,19 @@ func (v *View) run(ctx context.Context, q Query, read func(*answer.Rows, time.Ti
 		return v.failed(ctx, q, err)
 	}
 	return nil
+}
+
+// fetched returns the text of a query, as SQL does, after the files that its statement reads were made local. A table that only a value names is
+// not read.
+func (v *View) fetched(ctx context.Context, q Query) (string, error) {
+	s, err := v.Statement(q.Name)
+	if err != nil {
+		return "", err
+	}
+	if err := v.edition.Fetch(ctx, s.Text); err != nil {
+		return "", v.failed(ctx, q, err)
+	}
+	return v.SQL(q)
 }
 
 // ErrBroken is the error of a statement after which the engine answers nothing: the next View is of a catalog that is opened again.
@@ -254,12 +260,9 @@ func (v *View) writeFile(ctx context.Context, q Query, format, path string) erro
 
 // copyTo lets DuckDB write the answer of a query as Parquet. The caller has taken a turn.
 func (v *View) copyTo(ctx context.Context, q Query, path string) error {
-	text, err := v.SQL(q)
+	text, err := v.fetched(ctx, q)
 	if err != nil {
 		return err
-	}
-	if err := v.edition.Fetch(ctx, text); err != nil {
-		return v.failed(ctx, q, err)
 	}
 	if _, err := v.edition.DB.ExecContext(ctx, quote.ToParquet(text, path)); err != nil {
 		return v.failed(ctx, q, err)
