@@ -24,13 +24,13 @@ import (
 	"dealflow/sql"
 )
 
-// BenchmarkFilesOfAYear takes a small lake of all feeds through TEST_NIGHTS nights (365; 5 with -short), each maintained as
+// BenchmarkFilesOfAYear takes a small lake of all feeds through TEST_NIGHTS nights (365; 2 with -short), each maintained as
 // by `run --maintain --keep-days 35`, and reports how many files are part of it at the end. Their number does not depend on the
 // number of deals.
 func BenchmarkFilesOfAYear(b *testing.B) {
 	nights := 365
 	if testing.Short() {
-		nights = 5
+		nights = 2
 	}
 	if text := os.Getenv("TEST_NIGHTS"); text != "" {
 		var err error
@@ -59,13 +59,9 @@ func BenchmarkFilesOfAYear(b *testing.B) {
 }
 
 // BenchmarkOneMarketOfADay asks for wide rows of one market and day, in a lake of fifteen years before and after a
-// compaction, and reports both times and their ratio. The lake is a hundredth of the real size, or with TEST_FULL=1 in full.
+// compaction, and reports both times and their ratio (longlake.BenchmarkConfig).
 func BenchmarkOneMarketOfADay(b *testing.B) {
-	config := longlake.Config{Scale: 0.01}
-	if os.Getenv("TEST_FULL") != "" {
-		config = longlake.Config{}
-	}
-	root := longlake.Clone(b, longlake.Open(b, config))
+	root := longlake.Clone(b, longlake.Open(b, longlake.BenchmarkConfig()))
 	s, err := dirstore.New(root)
 	if err != nil {
 		b.Fatal(err)

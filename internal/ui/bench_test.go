@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ import (
 	"dealflow/load/store/dirstore"
 )
 
-// BenchmarkPipeline asks for the page of the pipeline of the fifteen-year lake, as runs leave it (a hundredth of it without TEST_FULL=1): as of
+// BenchmarkPipeline asks for the page of the pipeline of the fifteen-year lake, as runs leave it (longlake.BenchmarkConfig): as of
 // another of its last nights each time, or since another one, with another filter each time, and again what is in memory.
 func BenchmarkPipeline(b *testing.B) {
 	site, nights := serveYears(b)
@@ -64,11 +63,7 @@ const lastNights = 8
 // serveYears serves the explorer of that lake, and returns its address and the instants of its nights.
 func serveYears(b *testing.B) (address string, nights []string) {
 	b.Helper()
-	config := longlake.Config{Scale: 0.01}
-	if os.Getenv("TEST_FULL") != "" {
-		config = longlake.Config{}
-	}
-	s, err := dirstore.New(longlake.Clone(b, longlake.Open(b, config)))
+	s, err := dirstore.New(longlake.Clone(b, longlake.Open(b, longlake.BenchmarkConfig())))
 	if err != nil {
 		b.Fatal(err)
 	}

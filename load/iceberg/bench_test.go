@@ -43,17 +43,10 @@ func copyUntil(b *testing.B, from, to store.Store, until int64) {
 	}
 }
 
-// BenchmarkPublish publishes the last night of the lake of fifteen years, whose last quarter has each night: a hundredth
-// of it, under -short less, or with TEST_FULL=1 all. It says what the publication before that took, too, which was from nothing.
+// BenchmarkPublish publishes the last night of the lake of fifteen years (longlake.BenchmarkConfig), whose last quarter has each
+// night. It says what the publication before that took, too, which was from nothing.
 func BenchmarkPublish(b *testing.B) {
-	config := longlake.Config{Scale: 0.01}
-	if testing.Short() {
-		config.Scale = 0.002
-	}
-	if os.Getenv("TEST_FULL") != "" {
-		config = longlake.Config{}
-	}
-	whole := world.Folder(b, longlake.Open(b, config))
+	whole := world.Folder(b, longlake.Open(b, longlake.BenchmarkConfig()))
 	l, err := load.Open(b.Context(), whole)
 	if err != nil {
 		b.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	stdsql "database/sql"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -22,18 +21,10 @@ import (
 	"dealflow/sql/quote"
 )
 
-// fifteenYears is a lake of fifteen years with its catalog, as runs leave it, or after `dealflow compact`: at a hundredth of the
-// real size, under -short smaller, or with TEST_FULL=1 in full, which takes minutes once.
+// fifteenYears is a lake of fifteen years (longlake.BenchmarkConfig) with its catalog, as runs leave it, or after `dealflow compact`.
 func fifteenYears(tb testing.TB, compacted bool) (root string) {
 	tb.Helper()
-	config := longlake.Config{Scale: 0.01}
-	if testing.Short() {
-		config.Scale = 0.002
-	}
-	if os.Getenv("TEST_FULL") != "" {
-		config = longlake.Config{}
-	}
-	root = longlake.Clone(tb, longlake.Open(tb, config))
+	root = longlake.Clone(tb, longlake.Open(tb, longlake.BenchmarkConfig()))
 	s, err := dirstore.New(root)
 	if err != nil {
 		tb.Fatal(err)

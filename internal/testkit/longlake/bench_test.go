@@ -1,25 +1,16 @@
 package longlake_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"dealflow/internal/testkit/longlake"
 )
 
-// BenchmarkBuild builds the lake of fifteen years: a hundredth of it, under -short less, or with TEST_FULL=1 all, which takes
-// minutes and about 600 MB of disk.
+// BenchmarkBuild builds the lake of fifteen years (longlake.BenchmarkConfig).
 func BenchmarkBuild(b *testing.B) {
-	config := longlake.Config{Scale: 0.01}
-	if testing.Short() {
-		config.Scale = 0.002
-	}
-	if os.Getenv("TEST_FULL") != "" {
-		config = longlake.Config{}
-	}
 	for b.Loop() {
-		report, err := longlake.Build(b.Context(), filepath.Join(b.TempDir(), "lake"), config)
+		report, err := longlake.Build(b.Context(), filepath.Join(b.TempDir(), "lake"), longlake.BenchmarkConfig())
 		if err != nil {
 			b.Fatal(err)
 		}

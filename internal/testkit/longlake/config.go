@@ -2,8 +2,10 @@ package longlake
 
 import (
 	"math"
+	"testing"
 	"time"
 
+	"dealflow/internal/testkit"
 	"dealflow/serve/sim"
 )
 
@@ -29,6 +31,19 @@ type Config struct {
 	// SnapshotMonths is how many of the last month ends have a snapshot. Each is a full copy of that
 	// night's deals: in full size about 20 MB. Defaults to 12; negative: none.
 	SnapshotMonths int
+}
+
+// BenchmarkConfig returns the configuration of the lake of fifteen years that benchmarks use: a hundredth of it, with -short a
+// fifth of that, with TEST_FULL all of it, which takes minutes and about 600 MB of disk.
+func BenchmarkConfig() Config {
+	switch {
+	case testkit.Full():
+		return Config{}
+	case testing.Short():
+		return Config{Scale: 0.002}
+	default:
+		return Config{Scale: 0.01}
+	}
 }
 
 func (c Config) withDefaults() Config {
