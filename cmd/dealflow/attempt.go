@@ -15,9 +15,7 @@ import (
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
-	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
-	"dealflow/sql"
 )
 
 // attempt is the attempt of a command, and what the command says of itself.
@@ -142,7 +140,7 @@ func (at *attempt) hide(who account) {
 // pulled takes over what a pull reports.
 func (at *attempt) pulled(r *pull.Result) {
 	at.shown = r
-	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, SnapshotDate: r.SnapshotDate, Warnings: r.Warnings}
+	at.result = attempts.Result{Outcome: r.Outcome, Commit: r.Commit, SnapshotDate: r.SnapshotDate, Warnings: r.Warnings, Held: r.Held}
 	if r.Commit > 0 {
 		stages := attempts.StageSeconds(r.Stages)
 		at.result.StageSeconds = &stages
@@ -215,38 +213,19 @@ func onDay(day string) string {
 	return " --snapshot-date " + day
 }
 
-// accepting returns what to do after a hold by the contract or by quality checks: the command that accepts what the message
-// names. day is that of the snapshot, "" if it is not known.
-func accepting(message, day string) string {
-	if strings.Contains(message, pull.ErrContract.Error()) {
+// accepting returns what to do after a hold by the contract or by quality checks: the command that accepts what holds. day is that of the
+// snapshot, "" if it is not known.
+func accepting(held *lake.Held, day string) string {
+	switch {
+	case held.Contract:
 		return "look at the source; if the data is right, `dealflow run --contract report" + onDay(day) + "`"
-	}
-	if strings.Contains(message, " could not be run: ") {
+	case len(held.Unasked) > 0:
 		return "correct the cause that the message names, then `dealflow run" + onDay(day) + "`; or commit without what could not be checked: `dealflow run --accept-checks all" + onDay(day) + "`"
+	case len(held.Checks) > 0:
+		return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(held.Checks, ",") + onDay(day) + "`"
 	}
-	var named []string
-	for _, check := range sql.QualityChecks() {
-		if strings.Contains(message, check.Name) {
-			named = append(named, check.Name)
-		}
-	}
-	if len(named) == 0 {
-		return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
-	}
-	return "look at the source; if the data is right, `dealflow run --accept-checks " + strings.Join(named, ",") + onDay(day) + "`"
-}
-
-// heldFeeds returns the feeds that the message of a run says the removal guard held: pull names each on a line of its own.
-func heldFeeds(message string) (feeds []string) {
-	_, held, _ := strings.Cut(message, pull.ErrFeedsHeld.Error()+":\n")
-	for line := range strings.Lines(held) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(line, "  "), ": ")
-		if _, err := api.ParseFeed(name); err != nil || !strings.HasPrefix(line, "  ") {
-			break
-		}
-		feeds = append(feeds, name)
-	}
-	return feeds
+	// A record of an older program.
+	return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
 }
 
 // again returns the command line of a command that is recorded under a name.
@@ -264,7 +243,7 @@ func again(command string) string {
 
 // todoAfterResult returns the command that mends what ended a command with an exit code; "" if it needs nothing.
 func todoAfterResult(name string, r *attempts.Result) string {
-	command, message, day := again(name), r.Error, r.SnapshotDate
+	command, day := again(name), r.SnapshotDate
 	switch *r.ExitCode {
 	case exitcode.Done:
 		return ""
@@ -273,9 +252,9 @@ func todoAfterResult(name string, r *attempts.Result) string {
 	case exitcode.Credentials:
 		return "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then " + command
 	case exitcode.Hold:
-		return accepting(message, day)
+		return accepting(&r.Held, day)
 	case exitcode.Guard:
-		return "look at the source; if the deals are gone, " + pull.RemovalCommand(strings.Join(heldFeeds(message), ","), day)
+		return "look at the source; if the deals are gone, " + pull.RemovalCommand(day, r.Held.Feeds...)
 	case exitcode.Damage:
 		readData := ""
 		if len(r.Damage) > 0 {

@@ -312,7 +312,8 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	if err != nil {
 		return problem(check, "check that the account may read objects there", err)
 	}
-	var held, feeds []string
+	var held []string
+	var feeds []api.Feed
 	day := ""
 	for n, hold := range holds {
 		if its := heldDay(l.Log(), nil, &hold); n == 0 || its == day {
@@ -320,10 +321,10 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 		} else {
 			day = "" // one run takes one day
 		}
-		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed.String())
+		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed)
 	}
 	if len(held) > 0 {
-		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(strings.Join(feeds, ","), day)
+		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(day, feeds...)
 		return problem(check, possible(l, todo), errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0

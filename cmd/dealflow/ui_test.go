@@ -25,6 +25,7 @@ import (
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/load/store/dirstore"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -58,19 +59,21 @@ func TestExplorerSaysStatus(t *testing.T) {
 		name, command string
 		code          int
 		message       string
+		held          lake.Held
 		over          bool
 		kind, todo    string
 	}{
-		{"held by a check", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\n  emptied_columns: 3 columns\nnothing was committed", false, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
-		{"held by a check that could not be run", "run", 5, "a quality check holds the run: emptied_columns could not be run: no space left", false, "held", "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"},
-		{"held by drift", "run", 5, "the data has schema drift that the lake has not seen before:\n  unknown at /x\nnothing was committed", false, "held", "look at the source; if the data is right, `dealflow run --contract report`"},
-		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished\n  loan/ll/expected: the list is empty\nsome feeds failed:\n  bond/hy/priced: page 1: 500", false, "held", "look at the source; if the deals are gone, `dealflow run --feeds bond/ig/priced,loan/ll/expected --accept-removals`"},
-		{"held by the guard, in other words", "run", 6, "the removal guard held some feeds", false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
-		{"refused credentials", "run", 4, "credentials refused: emptied_columns", false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
-		{"failed", "sync", 1, "emptied_columns", false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
-		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
+		{"held by a check", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\n  emptied_columns: 3 columns\nnothing was committed", lake.Held{Checks: []string{"duplicate_deals", "emptied_columns"}}, false, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
+		{"held by a check that could not be run", "run", 5, "a quality check holds the run: emptied_columns could not be run: no space left", lake.Held{Unasked: []string{"emptied_columns"}}, false, "held", "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"},
+		{"held by drift", "run", 5, "the data has schema drift that the lake has not seen before:\n  unknown at /x\nnothing was committed", lake.Held{Contract: true}, false, "held", "look at the source; if the data is right, `dealflow run --contract report`"},
+		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished\n  loan/ll/expected: the list is empty\nsome feeds failed:\n  bond/hy/priced: page 1: 500", lake.Held{Feeds: []api.Feed{{Service: api.Bond, Market: api.IG, Kind: api.Priced}, {Service: api.Loan, Market: api.LL, Kind: api.Expected}}}, false, "held", "look at the source; if the deals are gone, `dealflow run --feeds bond/ig/priced,loan/ll/expected --accept-removals`"},
+		{"held by the guard of an older program", "run", 6, "the removal guard held some feeds", lake.Held{}, false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
+		{"held by a check of an older program", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3", lake.Held{}, false, "held", "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"},
+		{"refused credentials", "run", 4, "credentials refused: emptied_columns", lake.Held{}, false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
+		{"failed", "sync", 1, "emptied_columns", lake.Held{}, false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
+		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", lake.Held{Checks: []string{"duplicate_deals"}}, true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
 	} {
-		ended := attemptOf(c.command, c.code, c.message)
+		ended := attemptOf(c.command, c.code, c.message, c.held)
 		s := &statusResult{}
 		s.LastFailure = new(shortOf(ended))
 		s.LastFailure.Open = !c.over
@@ -81,8 +84,8 @@ func TestExplorerSaysStatus(t *testing.T) {
 }
 
 // attemptOf returns what is recorded of a command that ended with an error and made no commit.
-func attemptOf(command string, code int, message string) *attempts.Attempt {
-	at := &attempt{result: attempts.Result{Outcome: lake.OutcomeFailed}}
+func attemptOf(command string, code int, message string, held lake.Held) *attempts.Attempt {
+	at := &attempt{result: attempts.Result{Outcome: lake.OutcomeFailed, Held: held}}
 	at.conclude(code, errors.New(message))
 	return &attempts.Attempt{RunID: "01a2", Command: command, Result: at.result}
 }
@@ -93,7 +96,7 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
 	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists --snapshot-date 2026-03-11`"
 	s := &statusResult{}
-	ended := attemptOf("run", 5, message)
+	ended := attemptOf("run", 5, message, lake.Held{Checks: []string{"emptied_columns", "emptied_lists"}})
 	ended.SnapshotDate = "2026-03-11"
 	s.LastFailure = new(shortOf(ended))
 	s.LastFailure.Open = true
@@ -249,7 +252,7 @@ func failedRun(t *testing.T, a *app, where store.Store) {
 	failed := attempts.Begin(t.Context(), attempts.Config{
 		Store: where, Identity: a.lakeIdentity(where), RunID: failedID, Command: "run", Owner: "test", Version: "1", Clock: time.Now, WorkDir: a.settings.workDir, Log: a.logger(),
 	})
-	failed.End(t.Context(), attemptOf("run", 4, "credentials refused").Result)
+	failed.End(t.Context(), attemptOf("run", 4, "credentials refused", lake.Held{}).Result)
 }
 
 // refused says whether a listener was refused, and closes it otherwise.
@@ -378,16 +381,19 @@ func TestRemovedBytes(t *testing.T) {
 	}
 }
 
-// TestStagesAreRecorded checks that the attempt of a pull with a commit says how long its stages took.
-func TestStagesAreRecorded(t *testing.T) {
+// TestPullIsRecorded checks that the attempt of a pull with a commit says how long its stages took, and that of one that is held what holds it.
+func TestPullIsRecorded(t *testing.T) {
 	took := pull.StageSeconds{Open: 1, Feeds: 2, Commit: 3, Catalog: 4}
 	var at attempt
 	at.pulled(&pull.Result{Commit: 7, Stages: took})
 	if s := at.result.StageSeconds; s == nil || *s != attempts.StageSeconds(took) {
 		t.Errorf("got %+v", s)
 	}
-	at.pulled(&pull.Result{Stages: took})
+	at.pulled(&pull.Result{Stages: took, Held: lake.Held{Checks: []string{"duplicate_deals"}}})
 	if s := at.result.StageSeconds; s != nil {
 		t.Errorf("without a commit: got %+v", s)
+	}
+	if held := at.result.Held.Checks; len(held) != 1 {
+		t.Errorf("held by %v", held)
 	}
 }

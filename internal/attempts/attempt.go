@@ -70,6 +70,7 @@ type Result struct {
 	Feeds        []Feed   `json:"feeds,omitempty"`    // only if there is no commit, which says more
 	Warnings     []string `json:"warnings,omitempty"`
 
+	Held         lake.Held     `json:"held,omitzero"`           // of a run, a sync or a retry; zero in older objects
 	StageSeconds *StageSeconds `json:"stage_seconds,omitempty"` // of a run or a sync that made a commit; absent in older objects
 	Damage       []Damage      `json:"damage,omitempty"`        // of a verify: what is not over after it, newest first
 }

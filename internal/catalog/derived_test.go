@@ -232,8 +232,8 @@ func TestQualityChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(result.Checks, func(c lake.Check) bool { return c.Name == name })
-			if i < 0 || result.Checks[i].Outcome == lake.CheckPassed || result.Checks[i].Count == 0 || (err != nil) != (result.Checks[i].Outcome == lake.CheckHeld) {
-				t.Errorf("got %v, checks %+v", err, result.Checks)
+			if i < 0 || result.Checks[i].Outcome == lake.CheckPassed || result.Checks[i].Count == 0 || (err != nil) != (result.Checks[i].Outcome == lake.CheckHeld) || (err != nil) != slices.Contains(result.Held.Checks, name) {
+				t.Errorf("got %v, held %+v, checks %+v", err, result.Held, result.Checks)
 			}
 		})
 	}

@@ -25,10 +25,11 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var held, unasked []string
+	var found []string // by the checks that hold
+	held := &result.Held
 	if err != nil {
 		why, _, _ := strings.Cut(err.Error(), "\n") // without the traces of DuckDB
-		if checks, unasked = catalog.WithUnasked(checks, why, r.AcceptChecks); len(unasked) == 0 {
+		if checks, held.Unasked = catalog.WithUnasked(checks, why, r.AcceptChecks); len(held.Unasked) == 0 {
 			result.warn(fmt.Sprintf("quality checks could not be run: %v", err))
 			r.Log.Warn("the quality checks could not be run", "error", err)
 		}
@@ -37,17 +38,18 @@ func (r *run) check(ctx context.Context, commit *lake.Commit, result *Result) er
 	for _, c := range checks {
 		switch c.Outcome {
 		case lake.CheckHeld:
-			held = append(held, c.Name+": "+c.Detail)
+			held.Checks = append(held.Checks, c.Name)
+			found = append(found, c.Name+": "+c.Detail)
 		case lake.CheckWarned, lake.CheckAccepted:
 			result.warn("check " + c.Name + ": " + c.Detail)
 		}
 	}
 	var faults []error
-	if len(held) > 0 {
-		faults = append(faults, fmt.Errorf("%w:\n  %s\nnothing was committed; check the source, then run once with --accept-checks and the names of these checks to accept it", ErrQuality, strings.Join(held, "\n  ")))
+	if len(found) > 0 {
+		faults = append(faults, fmt.Errorf("%w:\n  %s\nnothing was committed; check the source, then run once with --accept-checks and the names of these checks to accept it", ErrQuality, strings.Join(found, "\n  ")))
 	}
-	if len(unasked) > 0 {
-		faults = append(faults, fmt.Errorf("%w: %s could not be run: %w\nnothing was committed; correct the cause (free disk in --work-dir; damaged files: `dealflow verify --read-data`) and run again, or run once with --accept-checks all to commit without them", ErrQuality, strings.Join(unasked, ", "), err))
+	if len(held.Unasked) > 0 {
+		faults = append(faults, fmt.Errorf("%w: %s could not be run: %w\nnothing was committed; correct the cause (free disk in --work-dir; damaged files: `dealflow verify --read-data`) and run again, or run once with --accept-checks all to commit without them", ErrQuality, strings.Join(held.Unasked, ", "), err))
 	}
 	return errors.Join(faults...)
 }

@@ -89,6 +89,7 @@ func (r *run) hasToCommit(feeds, done []*feedRun, result *Result) (bool, error) 
 // went wrong.
 func (r *run) mayCommit(ctx context.Context, done []*feedRun, result *Result) error {
 	if err := r.checkContract(done); err != nil {
+		result.Held.Contract = true
 		return err
 	}
 	if err := r.session.CheckAge(); err != nil {

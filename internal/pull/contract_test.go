@@ -35,8 +35,8 @@ func TestContract(t *testing.T) {
 	b.Write(world.Priced, 2, `"novel":true,"dealType":"SWAP"`)
 	for what, command := range map[string]func(testing.TB, ...world.Change) (*pull.Result, error){"run": w.Run, "sync": w.Sync} {
 		result, err := command(t, some, freeze)
-		if !errors.Is(err, pull.ErrContract) || result.Commit != 0 || w.Log(t).Number != before {
-			t.Errorf("%s: got %v, commit %d; want ErrContract, none", what, err, result.Commit)
+		if !errors.Is(err, pull.ErrContract) || result.Commit != 0 || w.Log(t).Number != before || !result.Held.Contract {
+			t.Errorf("%s: got %v, commit %d, held by %+v; want ErrContract, none, the contract", what, err, result.Commit, result.Held)
 		}
 		for _, told := range []string{"bond/ig/priced", "unknown_field at /novel", "unlisted_value at /dealType", `"SWAP"`, "--contract=report"} {
 			if err != nil && !strings.Contains(err.Error(), told) {

@@ -34,12 +34,17 @@ type heldError struct {
 
 func (e *heldError) Error() string { return e.text }
 
-// RemovalCommand is the command, in backquotes, that takes the missing deals of feeds for gone. feeds is the value of --feeds, "" for
-// all; day is that of the snapshot, "" if it is not known.
-func RemovalCommand(feeds, day string) string {
+// RemovalCommand is the command, in backquotes, that takes the missing deals of feeds for gone; without feeds those of all. day is
+// that of the snapshot, "" if it is not known.
+func RemovalCommand(day string, feeds ...api.Feed) string {
 	command := "`dealflow run"
-	if feeds != "" {
-		command += " --feeds " + feeds
+	for i, feed := range feeds {
+		if i == 0 {
+			command += " --feeds "
+		} else {
+			command += ","
+		}
+		command += feed.String()
 	}
 	if day != "" {
 		command += " --snapshot-date " + day
@@ -60,7 +65,7 @@ type absence struct {
 
 func (a *absence) held(form string, args ...any) error {
 	return &heldError{
-		text: fmt.Sprintf(form, args...) + "; look at the source; if the deals are gone, " + RemovalCommand(a.feed.String(), a.day),
+		text: fmt.Sprintf(form, args...) + "; look at the source; if the deals are gone, " + RemovalCommand(a.day, a.feed),
 		hold: load.Hold{Listed: int64(a.listed), Known: int64(a.known), Absent: int64(len(a.fresh))},
 	}
 }

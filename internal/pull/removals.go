@@ -270,5 +270,5 @@ func unprovedWarning(f *lake.FeedRun, day string) string {
 	if n == 0 || f.Outcome != lake.OutcomeDone {
 		return ""
 	}
-	return fmt.Sprintf("%s: the list lacks %d deals, and the API gives no evidence that they are gone, so they are kept: deals %s; if they are gone, %s", f.Feed, n, firstOf(f.UnprovedAbsent), RemovalCommand(f.Feed.String(), day))
+	return fmt.Sprintf("%s: the list lacks %d deals, and the API gives no evidence that they are gone, so they are kept: deals %s; if they are gone, %s", f.Feed, n, firstOf(f.UnprovedAbsent), RemovalCommand(day, f.Feed))
 }

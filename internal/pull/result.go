@@ -27,6 +27,7 @@ type Result struct {
 	Seconds      float64        `json:"seconds"`       // of the machine's clock
 	Stages       StageSeconds   `json:"stage_seconds"`
 	Checks       []lake.Check   `json:"checks"` // of the commit, or of what was held; none without a catalog
+	Held         lake.Held      `json:"held,omitzero"`
 	Warnings     []string       `json:"warnings"`
 
 	// Compaction is the commit after this one that merged history files; nil if there were not many.
@@ -50,9 +51,12 @@ type StageSeconds struct {
 // setFeeds copies the outcomes of the feeds.
 func (r *Result) setFeeds(feeds []*feedRun) {
 	r.Feeds = make([]lake.FeedRun, 0, len(feeds))
-	r.late, r.spent = false, false
+	r.late, r.spent, r.Held.Feeds = false, false, nil
 	for _, f := range feeds {
 		r.Feeds = append(r.Feeds, f.FeedRun)
+		if f.Outcome == lake.OutcomeHeld {
+			r.Held.Feeds = append(r.Held.Feeds, f.Feed)
+		}
 		r.late = r.late || errors.Is(f.failure, ErrDeadline)
 		r.spent = r.spent || errors.Is(f.failure, extract.ErrBudget)
 	}

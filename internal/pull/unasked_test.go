@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,9 @@ func TestChecksThatCannotBeAsked(t *testing.T) {
 			}
 			if result.Commit != 0 || w.Log(t).Number != 1 {
 				t.Errorf("commit %d was made: the log is at %d", result.Commit, w.Log(t).Number)
+			}
+			if held := result.Held; len(held.Checks) > 0 || !slices.Contains(held.Unasked, "duplicate_deals") || slices.Contains(held.Unasked, "mass_edits") {
+				t.Errorf("held by %+v", held)
 			}
 
 			some := func(c *pull.Config) { c.AcceptChecks = []string{"emptied_columns"} }
