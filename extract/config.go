@@ -98,8 +98,8 @@ func (c Config) Validate() error {
 	}
 	if c.Base == (api.Base{}) {
 		fault(true, "no base URL: set --api or DEALFLOW_API")
-	} else {
-		fault(!isSafe(c.Base), "base URL %s: want https, or http to a loopback host; http sends the secret and the data unencrypted", c.Base)
+	} else if err := CheckBase(c.Base); err != nil {
+		fault(true, "base URL %w", err)
 	}
 	fault(c.ClientID == "", "no client id: set DEALFLOW_CLIENT_ID")
 	fault(c.ClientSecret.IsZero(), "no client secret: set DEALFLOW_CLIENT_SECRET or DEALFLOW_CLIENT_SECRET_FILE")
@@ -123,13 +123,15 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isSafe reports whether secrets may be sent to the base: over https, or to this machine.
-func isSafe(base api.Base) bool {
+// CheckBase returns an error for a base to which no secret may be sent: it is reached neither over https nor on this machine.
+func CheckBase(base api.Base) error {
 	u, err := url.Parse(base.String())
 	if err != nil {
-		return false
+		return err
 	}
 	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return u.Scheme == "https" || host == "localhost" || ip != nil && ip.IsLoopback()
+	if ip := net.ParseIP(host); u.Scheme == "https" || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("%s: want https, or http to a loopback host; http sends the secret and the data unencrypted", base)
 }

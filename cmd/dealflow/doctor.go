@@ -154,17 +154,24 @@ func (a *app) diagnoseDisks() []diagnosis {
 	return append(all, diagnoseDisk(check, cache, "name another folder with --cache-dir, or allow it less with --cache-gb"))
 }
 
-// diagnoseWork creates a folder in the work folder, as a run does, and removes it.
+// workAdvice says what to do if files cannot be made in the work folder.
+const workAdvice = "name another folder with --work-dir: the payloads of a night are there until it is committed"
+
 func diagnoseWork(work string) diagnosis {
-	const check, todo = "disk, work", "name another folder with --work-dir: the payloads of a night are there until it is committed"
+	const check = "disk, work"
+	if err := tryWorkFolder(work); err != nil {
+		return problem(check, workAdvice, err)
+	}
+	return diagnoseDisk(check, work, workAdvice)
+}
+
+// tryWorkFolder creates a folder in the work folder, as a run does, and removes it.
+func tryWorkFolder(work string) error {
 	folder, err := os.MkdirTemp(work, "dealflow-doctor-*")
-	if err == nil {
-		err = os.Remove(folder)
-	}
 	if err != nil {
-		return problem(check, todo, err)
+		return err
 	}
-	return diagnoseDisk(check, work, todo)
+	return os.Remove(folder)
 }
 
 func diagnoseDisk(check, folder, todo string) diagnosis {

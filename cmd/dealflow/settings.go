@@ -250,6 +250,9 @@ func (s *settings) base() (api.Base, error) {
 		return api.Base{}, usagef("no API: set --api or DEALFLOW_API to its base URL, such as https://host; `dealflow serve --sim` serves one to try")
 	}
 	base, err := api.ParseBase(s.api)
+	if err == nil {
+		err = extract.CheckBase(base)
+	}
 	if err != nil {
 		return api.Base{}, &usageError{named("--api", s.from("api"), err)}
 	}

@@ -213,8 +213,8 @@ func (w *watcher) rehearse(maintains bool) error {
 	}
 	for _, name := range names {
 		r, err := rehearse(w.environment(), slices.Concat([]string{name}, w.passedOn(name)), nil)
-		if err == nil && r.cmd.Flags().Lookup("api") != nil {
-			_, err = r.settings.base()
+		if err == nil {
+			err = r.checkPlaces()
 		}
 		if err != nil {
 			return fmt.Errorf("%s, which watch starts: %w", name, err)
@@ -225,7 +225,25 @@ func (w *watcher) rehearse(maintains bool) error {
 		}
 		if name == lake.CommandRun {
 			a.settings.dayZone, a.settings.clock = r.settings.dayZone, r.settings.clock
+			a.settings.requireLake = a.settings.requireLake || r.settings.requireLake
 		}
+	}
+	return nil
+}
+
+// checkPlaces refuses an API that may not be asked, and a work folder in which nothing can be made.
+func (r *rehearsed) checkPlaces() error {
+	if r.cmd.Flags().Lookup("api") != nil {
+		base, err := r.settings.base()
+		if err == nil {
+			err = r.checkProxy(base)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := tryWorkFolder(r.settings.workDir); err != nil {
+		return usagef("%w: %s", err, workAdvice)
 	}
 	return nil
 }
