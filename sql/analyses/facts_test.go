@@ -14,6 +14,7 @@ import (
 	"github.com/marcboeker/go-duckdb/v2"
 
 	"dealflow/internal/testkit/oracle"
+	"dealflow/sql/quote"
 )
 
 // fact is a row of a table or of an answer: its values by column. A value is nil, a text (days as 2006-01-02, instants
@@ -168,7 +169,8 @@ func typed(row oracle.Row, table oracle.Table) fact {
 // factsOf reads the rows of a result.
 func factsOf(t testing.TB, db *stdsql.DB, question string) (all []fact, columns []string) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), question)
+	statement, argument := quote.Once(question)
+	rows, err := db.QueryContext(t.Context(), statement, argument)
 	if err != nil {
 		t.Fatalf("%s: %v", question, err)
 	}

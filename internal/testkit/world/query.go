@@ -10,6 +10,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/sql/answer"
+	"dealflow/sql/quote"
 )
 
 // AsOf returns how a query names a table as of an instant.
@@ -27,7 +28,8 @@ func Versions(feed api.Feed, first, last int64) string {
 // Lines returns the rows of a query in order, each as its columns joined by blanks; NULL is "-".
 func Lines(t testing.TB, db *stdsql.DB, query string) []string {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query)
+	statement, args := once(query)
+	rows, err := db.QueryContext(t.Context(), statement, args...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, query)
 	}
@@ -73,7 +75,8 @@ func WantLines(t testing.TB, db *stdsql.DB, query string, want ...string) {
 // tabs; NULL is empty.
 func SortedRows(t testing.TB, db *stdsql.DB, query string) []string {
 	t.Helper()
-	rows, err := answer.Query(t.Context(), db, query)
+	statement, args := once(query)
+	rows, err := answer.Query(t.Context(), db, statement, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -87,4 +90,14 @@ func SortedRows(t testing.TB, db *stdsql.DB, query string) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// once is quote.Once for a SELECT statement, which is then answered sooner, and any other statement itself.
+func once(query string) (statement string, args []any) {
+	switch word, _, _ := strings.Cut(strings.TrimSpace(query), " "); word {
+	case "SELECT", "FROM", "WITH":
+		statement, argument := quote.Once(query)
+		return statement, []any{argument}
+	}
+	return query, nil
 }

@@ -17,6 +17,7 @@ import (
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 	"dealflow/serve"
+	"dealflow/sql/quote"
 )
 
 // Truth is what a lake should contain of a simulated market: the market's own state, flattened by an oracle
@@ -120,7 +121,8 @@ func readRows(ctx context.Context, db *stdsql.DB, table oracle.Table, from strin
 			columns[i] = fmt.Sprintf("strftime(%q AT TIME ZONE 'UTC', '%%Y-%%m-%%dT%%H:%%M:%%S.%%fZ')", c.Name)
 		}
 	}
-	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+from)
+	statement, argument := quote.Once("SELECT " + strings.Join(columns, ", ") + " FROM " + from)
+	rows, err := db.QueryContext(ctx, statement, argument)
 	if err != nil {
 		return nil, err
 	}
