@@ -11,12 +11,17 @@ import (
 )
 
 // dropDay takes back the snapshots of a day, as one commit: their files leave the lake, and the commit says so. Unlike an
-// expired day, such a day counts as never taken. History stays as it is.
+// expired day, such a day counts as never taken. History stays as it is. If a run takes the day while it is being taken back, nothing is
+// done: no one has seen what that run took.
 func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResult) error {
 	var drop lake.DroppedDay
 	var remove []string
-	plan := func() error { // again after a conflict: the other commit may be a run of that very day
+	decided := w.lake.Log().Number
+	plan := func() error { // again after a conflict: the other commit may have merged files
 		w.tx.Discard()
+		if err := notTakenAgain(w.lake.Log(), decided, cfg); err != nil {
+			return err
+		}
 		planned, days, err := planDrop(w.lake.Log(), cfg, result)
 		if err != nil {
 			return err
@@ -31,6 +36,23 @@ func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResu
 	return w.retryConflicts(ctx, func() error {
 		return w.commitOnce(ctx, lake.Commit{Remove: remove, Corrections: lake.Corrections{DroppedDays: []lake.DroppedDay{drop}}}, &result.Result)
 	}, plan)
+}
+
+// notTakenAgain returns an error if a commit after number decided took a snapshot of the day that is to be taken back.
+func notTakenAgain(log *load.Log, decided int64, cfg ExpireConfig) error {
+	for i := range log.Commits {
+		run := &log.Commits[i]
+		if run.Number <= decided || run.SnapshotDate != cfg.DropDay {
+			continue
+		}
+		for _, feed := range cfg.DropFeeds {
+			if f := run.Feed(feed); f != nil && f.Outcome == lake.OutcomeDone {
+				return fmt.Errorf("%w: commit %d took %s of %s meanwhile; nothing was taken back: look at `dealflow runs show %d`, then run again",
+					load.ErrConflict, run.Number, feed, cfg.DropDay, run.Number)
+			}
+		}
+	}
+	return nil
 }
 
 // planDrop lists the feeds that have a snapshot of the day, and its files. It sets result.Expired.

@@ -1,6 +1,7 @@
 package maintain_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
 	"dealflow/internal/testkit/world"
+	"dealflow/load"
 )
 
 func dropDay(t *testing.T, w *world.World, day string, apply bool) (*maintain.ExpireResult, error) {
@@ -64,7 +66,7 @@ func TestDropDay(t *testing.T) {
 }
 
 // TestDropDayOvertaken has a run of the day commit between the listing of the day's files and the commit that takes it
-// back: the files of that run leave the lake too.
+// back: nothing is taken back until a person has seen what that run took.
 func TestDropDayOvertaken(t *testing.T) {
 	t.Parallel()
 	w, b := world.NewBook(t)
@@ -80,10 +82,17 @@ func TestDropDayOvertaken(t *testing.T) {
 		}
 	}}
 	done, err := maintain.Expire(t.Context(), maintain.ExpireConfig{Config: cfg, DropDay: "2026-01-05", Apply: true})
-	if err != nil || done.Commit != 3 || len(done.Expired) != 2 {
-		t.Fatalf("got %+v, %v; want commit 3, and both feeds", done, err)
+	if !errors.Is(err, load.ErrConflict) || !strings.Contains(err.Error(), "commit 2 took bond/ig/expected of 2026-01-05") || done.Commit != 0 {
+		t.Fatalf("got %+v, %v; want no commit, and the run that took the day", done, err)
 	}
 	log := w.Log(t)
+	if got := append(daysOf(log, "bond_priced_deals"), daysOf(log, "bond_expected_deals")...); len(got) != 2 || log.Number != 2 {
+		t.Errorf("days after the refusal: %v, commit %d", got, log.Number)
+	}
+	if done, err = dropDay(t, w, "2026-01-05", true); err != nil || done.Commit != 3 || len(done.Expired) != 2 {
+		t.Fatalf("again: got %+v, %v; want commit 3, and both feeds", done, err)
+	}
+	log = w.Log(t)
 	if got := append(daysOf(log, "bond_priced_deals"), daysOf(log, "bond_expected_deals")...); len(got) != 0 || log.SnapshotDay() != "" {
 		t.Errorf("days after: %v, newest %q; want none", got, log.SnapshotDay())
 	}
