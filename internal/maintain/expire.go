@@ -183,7 +183,7 @@ func (r *ExpireResult) addDays(days []expiredDay) {
 
 // removeGarbage deletes what findRemovable finds.
 func (w *work) removeGarbage(ctx context.Context, result *ExpireResult) error {
-	now, err := storeTime(ctx, w.Store, w.RunID)
+	now, err := store.Now(ctx, w.Store, w.RunID, load.Grace)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,8 @@ func (r *ExpireResult) withoutCommit(ctx context.Context, cfg ExpireConfig) erro
 	}
 	now := began
 	if cfg.Apply {
-		if now, err = timeOfReading(ctx, l.Store(), began); err != nil {
+		// Commits and commands replace objects there, but the newest may be old: then less is found than with store.Now, never more.
+		if now, err = store.NowByReading(ctx, l.Store(), "_dealflow/", began); err != nil {
 			return err
 		}
 	}

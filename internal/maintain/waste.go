@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"dealflow/load"
@@ -96,68 +95,6 @@ func expiredDays(days []string, from string, monthEnds bool) []string {
 // month returns the YYYY-MM of YYYY-MM-DD.
 func month(day string) string { return day[:min(len(day), len("2006-01"))] }
 
-// clockPrefix begins the keys of the objects that storeTime puts.
-const clockPrefix = "_dealflow/clock-"
-
-// storeTime returns the store's own time, by which it dates its objects. It puts an object, reads its date from a
-// listing, and deletes it. id makes the object's key unique. It also deletes such objects, and those of store.Probe,
-// that are older than load.Grace.
-func storeTime(ctx context.Context, s store.Store, id string) (now time.Time, err error) {
-	key := clockPrefix + id
-	if err := s.Put(ctx, key, strings.NewReader("what time is it?\n"), store.Replace); err != nil {
-		return now, fmt.Errorf("read the store's clock: %w", err)
-	}
-	gone := []string{key}
-	defer func() {
-		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-		defer cancel()
-		err = errors.Join(err, s.Delete(clean, gone...))
-	}()
-	var objects []store.Object
-	for object, err := range s.List(ctx, clockPrefix) {
-		if err != nil {
-			return now, fmt.Errorf("read the store's clock: %w", err)
-		}
-		objects = append(objects, object)
-		if object.Key == key {
-			now = object.Modified
-		}
-	}
-	if now.IsZero() {
-		return now, fmt.Errorf("read the store's clock: the listing does not have %s, which was just written; nothing can be removed safely from such a store", key)
-	}
-	probes, err := list(ctx, s, store.ProbePrefix)
-	if err != nil {
-		return now, err
-	}
-	for _, object := range append(objects, probes...) {
-		if object.Modified.Before(now.Add(-load.Grace)) {
-			gone = append(gone, object.Key)
-		}
-	}
-	return now, nil
-}
-
-// timeOfReading returns an instant of the store's time, to look for garbage without putting an object. A folder's files
-// are dated by the machine's clock, which says machine. Of another store it is the date of the newest object that
-// commits and commands replace: the present is later, so that less is found than with storeTime, never more.
-func timeOfReading(ctx context.Context, s store.Store, machine time.Time) (time.Time, error) {
-	if store.LocalPath(s) != "" {
-		return machine, nil
-	}
-	objects, err := list(ctx, s, "_dealflow/")
-	if err != nil {
-		return time.Time{}, err
-	}
-	var newest time.Time
-	for _, object := range objects {
-		if object.Modified.After(newest) {
-			newest = object.Modified
-		}
-	}
-	return newest, nil
-}
-
 // removable is what may be deleted without loss.
 type removable struct {
 	Data        []store.Object   // data files that are garbage
@@ -169,7 +106,7 @@ type removable struct {
 	Pinned      load.Garbage     // garbage that published Iceberg tables still need
 }
 
-// findRemovable finds what may be deleted at an instant of the store's clock (storeTime). It lists what exists, then
+// findRemovable finds what may be deleted at an instant of the store's clock (store.Now). It lists what exists, then
 // reads the log again. It returns:
 //   - data files that are not part of the lake, were put longer ago than load.Grace, and were not removed by a commit
 //     younger than that;
@@ -183,17 +120,17 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 	old := now.Add(-load.Grace)
 	var data []store.Object
 	for _, prefix := range lake.DataPrefixes() {
-		found, err := list(ctx, l.Store(), prefix)
+		found, err := store.Listed(ctx, l.Store(), prefix)
 		if err != nil {
 			return nil, err
 		}
 		data = append(data, found...)
 	}
-	checkpoints, err := list(ctx, l.Store(), lake.CheckpointsPrefix)
+	checkpoints, err := store.Listed(ctx, l.Store(), lake.CheckpointsPrefix)
 	if err != nil {
 		return nil, err
 	}
-	records, err := list(ctx, l.Store(), lake.AttemptsPrefix)
+	records, err := store.Listed(ctx, l.Store(), lake.AttemptsPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -229,17 +166,6 @@ func findRemovable(ctx context.Context, l *load.Lake, now time.Time) (*removable
 		}
 		found.Waiting.Files++
 		found.Waiting.Bytes += object.Size
-	}
-	return found, nil
-}
-
-func list(ctx context.Context, s store.Store, prefix string) ([]store.Object, error) {
-	var found []store.Object
-	for object, err := range s.List(ctx, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, object)
 	}
 	return found, nil
 }
