@@ -36,7 +36,8 @@ RACE_SKIP := TestAnalyses TestDerivedForward TestBackfill TestChangedRows TestQu
   TestRunReports TestNothingNew TestLosesForGood TestYearHasNoHolds TestSameSeedSameLife \
   TestDictionariesChangeNoByte TestSameRowsSameBytes TestVerifyEveryByte TestSource/[^M] \
   TestConsistency TestCut TestVerifyLongLog TestMarginals TestFields TestEveryDocumentedField TestRequiredFields TestOptionalFields TestAllValues TestLifecycle TestQuirks \
-  TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^rs]|TestScripts/(re|ru[^n]|s[^ye]|settings) TestRequests TestChains TestCommandsOnS3
+  TestSegmentsAreDerived TestLongLog TestShortLog TestSharedDay$$ TestCompactAcrossMarkets TestLaterTables TestTakesOver TestTruthBelowNamedFolders \
+  TestSoundLakes TestBankCounts TestTooOldAfterMerging TestWatchYear TestYearCompressed TestSameSeedAndInstant TestPricingDateBounds TestReadme TestScripts/[^rs]|TestScripts/(re|ru[^n]|s[^ye]|settings) TestRequests TestChains TestCommandsOnS3
 SPACE     := $(subst ,, )
 
 # What a build says of itself: the commit of its source, and when that was made. Without git it says nothing.

@@ -15,6 +15,7 @@ import (
 	"dealflow/internal/pull"
 	"dealflow/load"
 	"dealflow/load/store"
+	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
@@ -228,13 +229,24 @@ func accepting(held *lake.Held, day string) string {
 	return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
 }
 
+// heldFeeds returns the feeds that the removal guard holds. An older program recorded them only with what became of each feed.
+func heldFeeds(r *attempts.Result) []api.Feed {
+	feeds := r.Held.Feeds
+	for i := range r.Feeds {
+		if f := &r.Feeds[i]; len(r.Held.Feeds) == 0 && f.Outcome == lake.OutcomeHeld {
+			feeds = append(feeds, f.Feed)
+		}
+	}
+	return feeds
+}
+
 // again returns the command line of a command that is recorded under a name.
 func again(command string) string {
 	switch command {
 	case lake.CommandQuarantine:
 		return "`dealflow quarantine retry`"
-	case lake.CommandExpire: // a dry run is not recorded
-		return "`dealflow expire --apply`"
+	case lake.CommandExpire: // whether it expires by age or takes a day back is not recorded
+		return "the same `dealflow expire`"
 	case maintain.TablesCommand: // which of its commands is not recorded
 		return "`dealflow iceberg` on, off or publish, as before"
 	}
@@ -254,7 +266,7 @@ func todoAfterResult(name string, r *attempts.Result) string {
 	case exitcode.Hold:
 		return accepting(&r.Held, day)
 	case exitcode.Guard:
-		return "look at the source; if the deals are gone, " + pull.RemovalCommand(day, r.Held.Feeds...)
+		return "look at the source; if the deals are gone, " + pull.RemovalCommand(day, heldFeeds(r)...)
 	case exitcode.Damage:
 		readData := ""
 		if len(r.Damage) > 0 {

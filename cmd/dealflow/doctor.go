@@ -167,7 +167,7 @@ func diagnoseWork(work string) diagnosis {
 
 // tryWorkFolder creates a folder in the work folder, as a run does, and removes it.
 func tryWorkFolder(work string) error {
-	folder, err := os.MkdirTemp(work, "dealflow-doctor-*")
+	folder, err := os.MkdirTemp(work, "dealflow-try-*")
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,8 @@ func TestExplorerSaysStatus(t *testing.T) {
 		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished\n  loan/ll/expected: the list is empty\nsome feeds failed:\n  bond/hy/priced: page 1: 500", lake.Held{Feeds: []api.Feed{{Service: api.Bond, Market: api.IG, Kind: api.Priced}, {Service: api.Loan, Market: api.LL, Kind: api.Expected}}}, false, "held", "look at the source; if the deals are gone, `dealflow run --feeds bond/ig/priced,loan/ll/expected --accept-removals`"},
 		{"held by the guard of an older program", "run", 6, "the removal guard held some feeds", lake.Held{}, false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
 		{"held by a check of an older program", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3", lake.Held{}, false, "held", "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"},
-		{"refused credentials", "run", 4, "credentials refused: emptied_columns", lake.Held{}, false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
-		{"failed", "sync", 1, "emptied_columns", lake.Held{}, false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
+		{"refused credentials", "run", 4, "credentials refused: emptied_columns", lake.Held{Checks: []string{"emptied_columns"}}, false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
+		{"failed", "sync", 1, "emptied_columns", lake.Held{Checks: []string{"emptied_columns"}}, false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
 		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", lake.Held{Checks: []string{"duplicate_deals"}}, true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
 	} {
 		ended := attemptOf(c.command, c.code, c.message, c.held)
@@ -80,6 +80,18 @@ func TestExplorerSaysStatus(t *testing.T) {
 		if got := heldFinding(s, finding{Kind: "failed", Severity: verdictProblem, Reason: failureText(ended), Todo: todoAfter(ended)}); got.Kind != c.kind || got.Todo != c.todo {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
 		}
+	}
+}
+
+// TestOlderRecordsNameWhatIsHeld reads the record of a program that said only what became of each feed: no removals of other feeds are accepted.
+func TestOlderRecordsNameWhatIsHeld(t *testing.T) {
+	ended := attemptOf("run", 6, "the removal guard held some feeds", lake.Held{})
+	ended.Feeds = []attempts.Feed{
+		{Feed: api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Priced}, Outcome: lake.OutcomeFailed},
+		{Feed: api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}, Outcome: lake.OutcomeHeld},
+	}
+	if got, want := todoAfter(ended), "`dealflow run --feeds bond/ig/priced --accept-removals`"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

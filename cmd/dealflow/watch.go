@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -231,7 +233,8 @@ func (w *watcher) rehearse(maintains bool) error {
 	return nil
 }
 
-// checkPlaces refuses an API that may not be asked, and a work folder in which nothing can be made.
+// checkPlaces refuses an API that may not be asked, and a work folder that is not there or may not be written. A folder on a full disk
+// passes: maintenance makes room.
 func (r *rehearsed) checkPlaces() error {
 	if r.cmd.Flags().Lookup("api") != nil {
 		base, err := r.settings.base()
@@ -242,8 +245,9 @@ func (r *rehearsed) checkPlaces() error {
 			return err
 		}
 	}
-	if err := tryWorkFolder(r.settings.workDir); err != nil {
-		return usagef("%w: %s", err, workAdvice)
+	err := tryWorkFolder(r.settings.workDir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%w: %s", err, workAdvice)
 	}
 	return nil
 }

@@ -16,10 +16,13 @@ import (
 func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResult) error {
 	var drop lake.DroppedDay
 	var remove []string
-	decided := w.lake.Log().Number
+	if result.decided == 0 {
+		result.decided = w.lake.Log().Number
+	}
 	plan := func() error { // again after a conflict: the other commit may have merged files
 		w.tx.Discard()
-		if err := notTakenAgain(w.lake.Log(), decided, cfg); err != nil {
+		if err := notTakenAgain(w.lake.Log(), result.decided, cfg); err != nil {
+			result.Expired = []ExpiredFeed{}
 			return err
 		}
 		planned, days, err := planDrop(w.lake.Log(), cfg, result)
@@ -47,8 +50,8 @@ func notTakenAgain(log *load.Log, decided int64, cfg ExpireConfig) error {
 		}
 		for _, feed := range cfg.DropFeeds {
 			if f := run.Feed(feed); f != nil && f.Outcome == lake.OutcomeDone {
-				return fmt.Errorf("%w: commit %d took %s of %s meanwhile; nothing was taken back: look at `dealflow runs show %d`, then run again",
-					load.ErrConflict, run.Number, feed, cfg.DropDay, run.Number)
+				return fmt.Errorf("drop day %s: commit %d took %s of that day after it was decided to take it back, so nothing was taken back: look at `dealflow runs show %d`; if it is wrong, too, take the day back again",
+					cfg.DropDay, run.Number, feed, run.Number)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func TestDropDayOvertaken(t *testing.T) {
 		}
 	}}
 	done, err := maintain.Expire(t.Context(), maintain.ExpireConfig{Config: cfg, DropDay: "2026-01-05", Apply: true})
-	if !errors.Is(err, load.ErrConflict) || !strings.Contains(err.Error(), "commit 2 took bond/ig/expected of 2026-01-05") || done.Commit != 0 {
+	if err == nil || errors.Is(err, load.ErrConflict) || !strings.Contains(err.Error(), "commit 2 took bond/ig/expected of that day") || done.Commit != 0 || len(done.Expired) != 0 {
 		t.Fatalf("got %+v, %v; want no commit, and the run that took the day", done, err)
 	}
 	log := w.Log(t)

@@ -41,6 +41,8 @@ type ExpireResult struct {
 	Pinned        load.Garbage  `json:"pinned"`                // garbage that published Iceberg tables still need, so that it stays
 	Unfinished    int           `json:"unfinished"`            // unfinished uploads older than load.Grace
 	Waiting       load.Garbage  `json:"waiting"`               // younger garbage, which a later expire removes
+
+	decided int64 // the newest commit when it was decided which snapshots to take back; 0: not yet
 }
 
 // ExpiredFeed is the expired snapshots of one feed.
@@ -259,7 +261,7 @@ func (r *ExpireResult) withoutCommit(ctx context.Context, cfg ExpireConfig) erro
 	}
 	now := began
 	if cfg.Apply {
-		// Commits and commands replace objects there, but the newest may be old: then less is found than with store.Now, never more.
+		// Commits and commands replace objects below it, but the newest may be old: then less is found than with store.Now, never more.
 		if now, err = store.NowByReading(ctx, l.Store(), "_dealflow/", began); err != nil {
 			return err
 		}

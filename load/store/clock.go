@@ -12,9 +12,8 @@ import (
 const clockPrefix = "_dealflow/clock-"
 
 // Now returns the store's own time, by which it dates its objects. It puts an object, reads its date from a listing, and
-// deletes it. id makes the object's key unique. It also deletes such objects, and those of Probe, that are older than
-// abandoned.
-func Now(ctx context.Context, s Store, id string, abandoned time.Duration) (now time.Time, err error) {
+// deletes it. id makes the object's key unique. It also deletes such objects, and those of Probe, that have this age or more.
+func Now(ctx context.Context, s Store, id string, age time.Duration) (now time.Time, err error) {
 	key := clockPrefix + id
 	if err := s.Put(ctx, key, strings.NewReader("what time is it?\n"), Replace); err != nil {
 		return now, fmt.Errorf("read the store's clock: %w", err)
@@ -42,7 +41,7 @@ func Now(ctx context.Context, s Store, id string, abandoned time.Duration) (now 
 		return now, err
 	}
 	for _, object := range append(objects, probes...) {
-		if object.Modified.Before(now.Add(-abandoned)) {
+		if object.Modified.Before(now.Add(-age)) {
 			gone = append(gone, object.Key)
 		}
 	}

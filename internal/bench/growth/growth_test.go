@@ -36,14 +36,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// BenchmarkGrowth takes a lake through TEST_NIGHTS nights (5; 2 with -short) of a market of constant size, with as many syncs
+// BenchmarkGrowth takes a lake through TEST_NIGHTS nights (5; 3 with -short) of a market of constant size, with as many syncs
 // a day as TEST_SYNCS says (none), and reports what a night costs at the beginning and at the end. With TEST_KEEP_DAYS each
 // night is maintained as by `run --maintain --keep-days`. With TEST_PAST the log gets that number of commits of quiet syncs before
 // each night as if that much time had passed: 365 nights and 1,440 are five years of nights and syncs. The figures of each night go to the file that TEST_GROWTH names.
 func BenchmarkGrowth(b *testing.B) {
 	usual := 5
 	if testing.Short() {
-		usual = 2
+		usual = 3
 	}
 	nights, syncs, keep, past := setting(b, "TEST_NIGHTS", usual), setting(b, "TEST_SYNCS", 0), setting(b, "TEST_KEEP_DAYS", 0), setting(b, "TEST_PAST", 0)
 	for b.Loop() {

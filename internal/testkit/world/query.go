@@ -94,7 +94,7 @@ func SortedRows(t testing.TB, db *stdsql.DB, query string) []string {
 
 // once is quote.Once for a SELECT statement, which is then answered sooner, and any other statement itself.
 func once(query string) (statement string, args []any) {
-	switch word, _, _ := strings.Cut(strings.TrimSpace(query), " "); word {
+	switch strings.ToUpper(strings.Fields(query)[0]) {
 	case "SELECT", "FROM", "WITH":
 		statement, argument := quote.Once(query)
 		return statement, []any{argument}
