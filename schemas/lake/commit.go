@@ -260,14 +260,6 @@ const (
 	CheckFailed   = "failed"   // the check could not be asked: its query failed, or the catalog could not be built
 )
 
-// Held says what of a run waits for a person. The zero value says that nothing does.
-type Held struct {
-	Feeds    []api.Feed `json:"feeds,omitempty"`    // by the removal guard; the other feeds are committed
-	Contract bool       `json:"contract,omitempty"` // the whole run, by drift that the lake has not seen before
-	Checks   []string   `json:"checks,omitempty"`   // the whole run, by these quality checks
-	Unasked  []string   `json:"unasked,omitempty"`  // the whole run, because these quality checks could not be asked
-}
-
 // SHA256 returns the SHA-256 of data in the form of commits: 64 hexadecimal digits.
 func SHA256(data []byte) string {
 	sum := sha256.Sum256(data)
