@@ -229,11 +229,10 @@ func accepting(held *lake.Held, day string) string {
 	return "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"
 }
 
-// heldFeeds returns the feeds that the removal guard holds. An older program recorded them only with what became of each feed.
-func heldFeeds(r *attempts.Result) []api.Feed {
-	feeds := r.Held.Feeds
+// heldFeeds returns the feeds that the removal guard holds.
+func heldFeeds(r *attempts.Result) (feeds []api.Feed) {
 	for i := range r.Feeds {
-		if f := &r.Feeds[i]; len(r.Held.Feeds) == 0 && f.Outcome == lake.OutcomeHeld {
+		if f := &r.Feeds[i]; f.Outcome == lake.OutcomeHeld {
 			feeds = append(feeds, f.Feed)
 		}
 	}

@@ -10,6 +10,15 @@ import (
 	"dealflow/schemas/api"
 )
 
+// reachable returns the base URL of the API. It checks that secrets may be sent there, and the proxy for it.
+func (a *app) reachable() (api.Base, error) {
+	base, err := a.settings.base()
+	if err != nil {
+		return base, err
+	}
+	return base, a.checkProxy(base)
+}
+
 // checkProxy checks the proxy for an API on another machine. The standard library takes none if it cannot understand it. The
 // error does not show the proxy, which may have a password.
 func (a *app) checkProxy(base api.Base) error {

@@ -288,10 +288,7 @@ func (a *app) pullConfig(ctx context.Context, o pullOptions) (cfg pull.Config, w
 		return cfg, who, usagef("--feeds: %w", err)
 	}
 	cfg.Contract = pull.Contract(o.contract)
-	if cfg.Base, err = a.settings.base(); err != nil {
-		return cfg, who, err
-	}
-	if err := a.checkProxy(cfg.Base); err != nil {
+	if cfg.Base, err = a.reachable(); err != nil {
 		return cfg, who, err
 	}
 	if who, err = a.account(ctx); err != nil {

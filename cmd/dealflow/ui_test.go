@@ -55,25 +55,30 @@ func TestExplorerSaysStatus(t *testing.T) {
 			t.Errorf("%v: the verdict is %s, want %s", c.kinds, got, c.want)
 		}
 	}
+	feeds := []attempts.Feed{ // no removals are accepted of a feed that failed
+		{Feed: api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Priced}, Outcome: lake.OutcomeFailed},
+		{Feed: api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}, Outcome: lake.OutcomeHeld},
+		{Feed: api.Feed{Service: api.Loan, Market: api.LL, Kind: api.Expected}, Outcome: lake.OutcomeHeld},
+	}
 	for _, c := range []struct {
 		name, command string
 		code          int
 		message       string
-		held          lake.Held
+		reported      attempts.Result
 		over          bool
 		kind, todo    string
 	}{
-		{"held by a check", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\n  emptied_columns: 3 columns\nnothing was committed", lake.Held{Checks: []string{"duplicate_deals", "emptied_columns"}}, false, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
-		{"held by a check that could not be run", "run", 5, "a quality check holds the run: emptied_columns could not be run: no space left", lake.Held{Unasked: []string{"emptied_columns"}}, false, "held", "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"},
-		{"held by drift", "run", 5, "the data has schema drift that the lake has not seen before:\n  unknown at /x\nnothing was committed", lake.Held{Contract: true}, false, "held", "look at the source; if the data is right, `dealflow run --contract report`"},
-		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished\n  loan/ll/expected: the list is empty\nsome feeds failed:\n  bond/hy/priced: page 1: 500", lake.Held{Feeds: []api.Feed{{Service: api.Bond, Market: api.IG, Kind: api.Priced}, {Service: api.Loan, Market: api.LL, Kind: api.Expected}}}, false, "held", "look at the source; if the deals are gone, `dealflow run --feeds bond/ig/priced,loan/ll/expected --accept-removals`"},
-		{"held by the guard of an older program", "run", 6, "the removal guard held some feeds", lake.Held{}, false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
-		{"held by a check of an older program", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3", lake.Held{}, false, "held", "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"},
-		{"refused credentials", "run", 4, "credentials refused: emptied_columns", lake.Held{Checks: []string{"emptied_columns"}}, false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
-		{"failed", "sync", 1, "emptied_columns", lake.Held{Checks: []string{"emptied_columns"}}, false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
-		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", lake.Held{Checks: []string{"duplicate_deals"}}, true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
+		{"held by a check", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\n  emptied_columns: 3 columns\nnothing was committed", attempts.Result{Held: lake.Held{Checks: []string{"duplicate_deals", "emptied_columns"}}}, false, "held", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals,emptied_columns`"},
+		{"held by a check that could not be run", "run", 5, "a quality check holds the run: emptied_columns could not be run: no space left", attempts.Result{Held: lake.Held{Unasked: []string{"emptied_columns"}}}, false, "held", "correct the cause that the message names, then `dealflow run`; or commit without what could not be checked: `dealflow run --accept-checks all`"},
+		{"held by drift", "run", 5, "the data has schema drift that the lake has not seen before:\n  unknown at /x\nnothing was committed", attempts.Result{Held: lake.Held{Contract: true}}, false, "held", "look at the source; if the data is right, `dealflow run --contract report`"},
+		{"held by the guard", "run", 6, "the removal guard held some feeds:\n  bond/ig/priced: 9 of 10 deals vanished\n  loan/ll/expected: the list is empty\nsome feeds failed:\n  bond/hy/priced: page 1: 500", attempts.Result{Feeds: feeds}, false, "held", "look at the source; if the deals are gone, `dealflow run --feeds bond/ig/priced,loan/ll/expected --accept-removals`"},
+		{"held by the guard, of feeds that are not recorded", "run", 6, "the removal guard held some feeds", attempts.Result{}, false, "held", "look at the source; if the deals are gone, `dealflow run --accept-removals`"},
+		{"held by a check of an older program", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3", attempts.Result{}, false, "held", "look at the source; if the data is right, run once with --accept-checks and the names of the checks, or with --contract=report for drift"},
+		{"refused credentials", "run", 4, "credentials refused: emptied_columns", attempts.Result{Held: lake.Held{Checks: []string{"emptied_columns"}}}, false, "failed", "check DEALFLOW_CLIENT_ID and DEALFLOW_CLIENT_SECRET with `dealflow doctor`, then `dealflow run`"},
+		{"failed", "sync", 1, "emptied_columns", attempts.Result{Held: lake.Held{Checks: []string{"emptied_columns"}}}, false, "failed", "`dealflow doctor` says what a run lacks; then `dealflow sync`"},
+		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", attempts.Result{Held: lake.Held{Checks: []string{"duplicate_deals"}}}, true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
 	} {
-		ended := attemptOf(c.command, c.code, c.message, c.held)
+		ended := attemptOf(c.command, c.code, c.message, c.reported)
 		s := &statusResult{}
 		s.LastFailure = new(shortOf(ended))
 		s.LastFailure.Open = !c.over
@@ -83,21 +88,10 @@ func TestExplorerSaysStatus(t *testing.T) {
 	}
 }
 
-// TestOlderRecordsNameWhatIsHeld reads the record of a program that said only what became of each feed: no removals of other feeds are accepted.
-func TestOlderRecordsNameWhatIsHeld(t *testing.T) {
-	ended := attemptOf("run", 6, "the removal guard held some feeds", lake.Held{})
-	ended.Feeds = []attempts.Feed{
-		{Feed: api.Feed{Service: api.Bond, Market: api.HY, Kind: api.Priced}, Outcome: lake.OutcomeFailed},
-		{Feed: api.Feed{Service: api.Bond, Market: api.IG, Kind: api.Priced}, Outcome: lake.OutcomeHeld},
-	}
-	if got, want := todoAfter(ended), "`dealflow run --feeds bond/ig/priced --accept-removals`"; !strings.HasSuffix(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // attemptOf returns what is recorded of a command that ended with an error and made no commit.
-func attemptOf(command string, code int, message string, held lake.Held) *attempts.Attempt {
-	at := &attempt{result: attempts.Result{Outcome: lake.OutcomeFailed, Held: held}}
+func attemptOf(command string, code int, message string, reported attempts.Result) *attempts.Attempt {
+	reported.Outcome = lake.OutcomeFailed
+	at := &attempt{result: reported}
 	at.conclude(code, errors.New(message))
 	return &attempts.Attempt{RunID: "01a2", Command: command, Result: at.result}
 }
@@ -108,7 +102,7 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
 	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists --snapshot-date 2026-03-11`"
 	s := &statusResult{}
-	ended := attemptOf("run", 5, message, lake.Held{Checks: []string{"emptied_columns", "emptied_lists"}})
+	ended := attemptOf("run", 5, message, attempts.Result{Held: lake.Held{Checks: []string{"emptied_columns", "emptied_lists"}}})
 	ended.SnapshotDate = "2026-03-11"
 	s.LastFailure = new(shortOf(ended))
 	s.LastFailure.Open = true
@@ -264,7 +258,7 @@ func failedRun(t *testing.T, a *app, where store.Store) {
 	failed := attempts.Begin(t.Context(), attempts.Config{
 		Store: where, Identity: a.lakeIdentity(where), RunID: failedID, Command: "run", Owner: "test", Version: "1", Clock: time.Now, WorkDir: a.settings.workDir, Log: a.logger(),
 	})
-	failed.End(t.Context(), attemptOf("run", 4, "credentials refused", lake.Held{}).Result)
+	failed.End(t.Context(), attemptOf("run", 4, "credentials refused", attempts.Result{}).Result)
 }
 
 // refused says whether a listener was refused, and closes it otherwise.

@@ -237,11 +237,7 @@ func (w *watcher) rehearse(maintains bool) error {
 // passes: maintenance makes room.
 func (r *rehearsed) checkPlaces() error {
 	if r.cmd.Flags().Lookup("api") != nil {
-		base, err := r.settings.base()
-		if err == nil {
-			err = r.checkProxy(base)
-		}
-		if err != nil {
+		if _, err := r.reachable(); err != nil {
 			return err
 		}
 	}

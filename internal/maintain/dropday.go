@@ -43,13 +43,12 @@ func (w *work) dropDay(ctx context.Context, cfg ExpireConfig, result *ExpireResu
 
 // notTakenAgain returns an error if a commit after number decided took a snapshot of the day that is to be taken back.
 func notTakenAgain(log *load.Log, decided int64, cfg ExpireConfig) error {
-	for i := range log.Commits {
-		run := &log.Commits[i]
-		if run.Number <= decided || run.SnapshotDate != cfg.DropDay {
-			continue
-		}
-		for _, feed := range cfg.DropFeeds {
-			if f := run.Feed(feed); f != nil && f.Outcome == lake.OutcomeDone {
+	for _, feed := range cfg.DropFeeds {
+		for run := range log.FeedRuns(feed, lake.OutcomeDone) {
+			if run.Number <= decided {
+				break
+			}
+			if run.SnapshotDate == cfg.DropDay {
 				return fmt.Errorf("drop day %s: commit %d took %s of that day after it was decided to take it back, so nothing was taken back: look at `dealflow runs show %d`; if it is wrong, too, take the day back again",
 					cfg.DropDay, run.Number, feed, run.Number)
 			}

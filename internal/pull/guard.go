@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"dealflow/extract"
@@ -38,13 +39,12 @@ func (e *heldError) Error() string { return e.text }
 // that of the snapshot, "" if it is not known.
 func RemovalCommand(day string, feeds ...api.Feed) string {
 	command := "`dealflow run"
+	names := make([]string, len(feeds))
 	for i, feed := range feeds {
-		if i == 0 {
-			command += " --feeds "
-		} else {
-			command += ","
-		}
-		command += feed.String()
+		names[i] = feed.String()
+	}
+	if len(names) > 0 {
+		command += " --feeds " + strings.Join(names, ",")
 	}
 	if day != "" {
 		command += " --snapshot-date " + day

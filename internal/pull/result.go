@@ -51,12 +51,9 @@ type StageSeconds struct {
 // setFeeds copies the outcomes of the feeds.
 func (r *Result) setFeeds(feeds []*feedRun) {
 	r.Feeds = make([]lake.FeedRun, 0, len(feeds))
-	r.late, r.spent, r.Held.Feeds = false, false, nil
+	r.late, r.spent = false, false
 	for _, f := range feeds {
 		r.Feeds = append(r.Feeds, f.FeedRun)
-		if f.Outcome == lake.OutcomeHeld {
-			r.Held.Feeds = append(r.Held.Feeds, f.Feed)
-		}
 		r.late = r.late || errors.Is(f.failure, ErrDeadline)
 		r.spent = r.spent || errors.Is(f.failure, extract.ErrBudget)
 	}

@@ -49,14 +49,9 @@ func (v *verifier) filesAtOnce() int {
 func (v *verifier) listFiles(ctx context.Context) ([][]store.Object, error) {
 	prefixes := lake.DataPrefixes()
 	listed := make([][]store.Object, len(prefixes))
-	return listed, eachOf(ctx, len(prefixes), len(prefixes), func(ctx context.Context, i int) error {
-		for object, err := range v.store.List(ctx, prefixes[i]) {
-			if err != nil {
-				return err
-			}
-			listed[i] = append(listed[i], object)
-		}
-		return nil
+	return listed, eachOf(ctx, len(prefixes), len(prefixes), func(ctx context.Context, i int) (err error) {
+		listed[i], err = store.Listed(ctx, v.store, prefixes[i])
+		return err
 	})
 }
 

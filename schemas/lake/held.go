@@ -1,11 +1,9 @@
 package lake
 
-import "dealflow/schemas/api"
-
-// Held says what of a run waits for a person, in its report and in the record of its attempt. The zero value says that nothing does.
+// Held says what holds a whole run until a person has looked, in its report and in the record of its attempt. The zero value says that
+// nothing does. A feed that the removal guard holds says so by its outcome.
 type Held struct {
-	Feeds    []api.Feed `json:"feeds,omitempty"`    // by the removal guard; the other feeds are committed
-	Contract bool       `json:"contract,omitempty"` // the whole run, by drift that the lake has not seen before
-	Checks   []string   `json:"checks,omitempty"`   // the whole run, by these quality checks
-	Unasked  []string   `json:"unasked,omitempty"`  // the whole run, because these quality checks could not be asked
+	Contract bool     `json:"contract,omitempty"` // drift that the lake has not seen before
+	Checks   []string `json:"checks,omitempty"`   // the quality checks that found something
+	Unasked  []string `json:"unasked,omitempty"`  // the quality checks that could not be asked
 }
