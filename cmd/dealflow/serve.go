@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -192,7 +191,7 @@ func runServe(ctx context.Context, a *app, o serveOptions) (err error) {
 	if err != nil {
 		return usagef("%w", err)
 	}
-	listener, err := listen(ctx, o)
+	listener, err := o.binding().listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -315,20 +314,11 @@ func (a *app) greet(o serveOptions, name string, config serve.Config, address ne
 	}
 }
 
-// listen opens the listener. With the built-in accounts, whose secrets are public, it accepts only loopback addresses.
-// Without TLS, other addresses must be asked for.
-func listen(ctx context.Context, o serveOptions) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(o.listen)
-	if err != nil {
-		return nil, usagef("--listen %q: %w", o.listen, err)
+// binding says where the API is served. Its built-in accounts have secrets that all know.
+func (o serveOptions) binding() binding {
+	return binding{
+		address: o.listen, guarded: o.accounts != "", encrypted: o.tlsCert != "" || o.behindProxy, insecure: o.insecureHTTP,
+		unguarded: "want a loopback address without --accounts, because the accounts demo and trial are public",
+		exposed:   "secrets and tokens",
 	}
-	ip, err := netip.ParseAddr(host)
-	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
-	switch {
-	case !loopback && o.accounts == "":
-		return nil, usagef("--listen %s: want a loopback address without --accounts, because the accounts demo and trial are public", o.listen)
-	case !loopback && o.tlsCert == "" && !o.behindProxy && !o.insecureHTTP:
-		return nil, usagef("--listen %s: without TLS, secrets and tokens would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", o.listen)
-	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 }

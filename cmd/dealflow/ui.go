@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -116,7 +115,7 @@ func runUI(ctx context.Context, a *app, o uiOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	listener, err := listenUI(ctx, o)
+	listener, err := o.binding().listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -253,33 +252,13 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 	return door, hosts, nil
 }
 
-// listenUI opens the listener. Without a token it accepts only what other machines do not reach; with one, other addresses
-// need TLS, or that its lack is asked for.
-func listenUI(ctx context.Context, o uiOptions) (net.Listener, error) {
-	address := o.listen
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
-		if err != nil {
-			return nil, usagef("--listen %s: %w", address, err)
-		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			return nil, errors.Join(err, listener.Close())
-		}
-		return listener, nil
+// binding says where the explorer is served. Without a token, only this machine may reach it.
+func (o uiOptions) binding() binding {
+	return binding{
+		address: o.listen, sockets: true, guarded: o.tokenFile != "", encrypted: o.tlsCert != "" || o.proxy != "", insecure: o.insecureHTTP,
+		unguarded: "want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH; for another address, pass --token-file",
+		exposed:   "the token and the lake",
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usagef("--listen %q: %w", address, err)
-	}
-	ip, err := netip.ParseAddr(host)
-	loopback := host == "localhost" || err == nil && ip.Unmap().IsLoopback()
-	switch {
-	case !loopback && o.tokenFile == "":
-		return nil, usagef("--listen %s: want an address of the loopback interface, such as 127.0.0.1:8910, or unix:PATH; for another address, pass --token-file", address)
-	case !loopback && o.tlsCert == "" && o.proxy == "" && !o.insecureHTTP:
-		return nil, usagef("--listen %s: without TLS, the token and the lake would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", address)
-	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", address)
 }
 
 // describedAnalyses returns what the analyses say of themselves.

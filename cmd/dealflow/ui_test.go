@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -271,25 +272,50 @@ func refused(l net.Listener, err error) bool {
 
 // TestListenUI checks that the explorer listens where other machines do not reach it, and nowhere else: with a token, and with TLS or without by wish, on any address.
 func TestListenUI(t *testing.T) {
-	l, err := listenUI(t.Context(), uiOptions{listen: "0.0.0.0:0", tokenFile: "token", insecureHTTP: true})
+	l, err := uiOptions{listen: "0.0.0.0:0", tokenFile: "token", insecureHTTP: true}.binding().listen(t.Context())
 	if err != nil {
 		t.Errorf("with a token: %v", err)
 	} else {
 		l.Close()
 	}
 	for _, o := range []uiOptions{{tokenFile: "token"}, {insecureHTTP: true}, {tlsCert: "cert"}, {proxy: "https://lake.example"}} {
-		if o.listen = "0.0.0.0:0"; !refused(listenUI(t.Context(), o)) {
+		if o.listen = "0.0.0.0:0"; !refused(o.binding().listen(t.Context())) {
 			t.Errorf("%+v listens", o)
 		}
 	}
 	for address, want := range map[string]bool{"127.0.0.1:0": true, "[::1]:0": true, "localhost:0": true, "unix:" + t.TempDir() + "/s": true, "0.0.0.0:0": false, ":0": false, "192.0.2.1:0": false, "example.com:80": false, "x": false} {
-		l, err := listenUI(t.Context(), uiOptions{listen: address})
+		l, err := uiOptions{listen: address}.binding().listen(t.Context())
 		if err == nil {
 			l.Close()
 		}
 		if (err == nil) != want && address != "[::1]:0" { // a machine may lack IPv6
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// TestListenUnix checks that a socket is its user's alone from its first moment, whatever the umask.
+func TestListenUnix(t *testing.T) {
+	before := syscall.Umask(0)
+	defer syscall.Umask(before)
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := uiOptions{listen: "unix:" + path}.binding().listen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if others := info.Mode().Perm() & 0o077; others != 0 {
+		t.Errorf("others have %o on the socket", others)
+	}
+	if after := syscall.Umask(0); after != 0 {
+		t.Errorf("the umask is %o afterwards", after)
+	}
+	if l, err := (serveOptions{listen: "unix:" + path + "2", accounts: "accounts.json"}).binding().listen(t.Context()); !refused(l, err) {
+		t.Error("serve listens on a socket file")
 	}
 }
 
