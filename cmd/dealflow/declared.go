@@ -121,6 +121,12 @@ var noSettings = map[string]bool{
 	cobra.ShellCompRequestCmd: true, cobra.ShellCompNoDescRequestCmd: true,
 }
 
+// noJSON are commands without a result that --json could print.
+var noJSON = map[string]bool{
+	"ddl": true, "demo": true, "man": true, "serve": true, "ui": true, "watch": true,
+	"bash": true, "zsh": true, "fish": true, "powershell": true,
+}
+
 // declared returns all settings of the program.
 func declared(root *cobra.Command) (all []config.Setting) {
 	eachFlag(root, func(cmd *cobra.Command, f *pflag.Flag) {

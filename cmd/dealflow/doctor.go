@@ -328,7 +328,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 		} else {
 			day = "" // one run takes one day
 		}
-		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, hold.Reason)), append(feeds, hold.Feed)
+		held, feeds = append(held, fmt.Sprintf("%s is held since %s: %s", hold.Feed, hold.Since, pull.HeldBy(hold.Reason))), append(feeds, hold.Feed)
 	}
 	if len(held) > 0 {
 		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(day, feeds...)

@@ -91,6 +91,9 @@ func Main(ctx context.Context, args []string, env environment) int {
 	if stdout.gone.Load() {
 		return exitNoReader
 	}
+	if err == nil {
+		err = stdout.fault()
+	}
 	code := exitCode(ctx, err)
 	var quiet *silentError
 	if err != nil && !errors.As(err, &quiet) {

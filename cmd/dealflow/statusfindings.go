@@ -259,7 +259,7 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 		f := &s.Feeds[i]
 		name := f.Feed.String()
 		if f.Held != nil {
-			s.add("held", name, "look at the source; if the deals are gone, "+pull.RemovalCommand(heldDay(in.log, s.made, f.Held), f.Feed), "%s is held since %s: %s", name, f.Held.Since, f.Held.Reason)
+			s.add("held", name, "look at the source; if the deals are gone, "+pull.RemovalCommand(heldDay(in.log, s.made, f.Held), f.Feed), "%s is held since %s: %s", name, f.Held.Since, pull.HeldBy(f.Held.Reason))
 		}
 		if f.UnprovedAbsent > 0 {
 			s.add("unproved", name, "if they are gone, "+pull.RemovalCommand(max(f.SnapshotDate, in.log.SnapshotDay()), f.Feed)+" removes them",

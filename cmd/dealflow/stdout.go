@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"syscall"
@@ -17,6 +18,8 @@ type output struct {
 	cancel func()
 	needed atomic.Bool // what the command prints is all that it is for
 	gone   atomic.Bool // the reader has gone, and what was printed was needed
+
+	failed atomic.Pointer[error] // why something that was needed could not be printed, such as a full disk; the help drops it
 }
 
 func newOutput(to io.Writer, cancel func()) *output {
@@ -31,15 +34,27 @@ func newOutput(to io.Writer, cancel func()) *output {
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.to.Write(p)
+	needed := o.needed.Load()
 	if !errors.Is(err, syscall.EPIPE) {
+		if err != nil && needed {
+			o.failed.CompareAndSwap(nil, &err)
+		}
 		return n, err
 	}
-	if !o.needed.Load() {
+	if !needed {
 		return len(p), nil
 	}
 	o.gone.Store(true)
 	o.cancel()
 	return n, err
+}
+
+// fault returns why not all of what was needed is printed; nil if all is.
+func (o *output) fault() error {
+	if failed := o.failed.Load(); failed != nil {
+		return fmt.Errorf("printing the answer: %w", *failed)
+	}
+	return nil
 }
 
 // workOn lets a command go on to its end although the reader of stdout has gone: it is for its work on the lake, and those

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"dealflow/internal/exitcode"
 )
 
 // TestReaderHasGone closes the pipes that a command prints to, as `| head` and a tee that dies do. A command that works on the
@@ -67,5 +70,25 @@ func TestReaderHasGone(t *testing.T) {
 	}
 	if code, out := m.exitOf(t, settings, "runs"); code != 0 || strings.Contains(out, "killed") {
 		t.Errorf("a command was killed:\n%s", out)
+	}
+}
+
+// TestFullStdout prints to a full disk. A command that only answers has not answered then, and says so, whatever it prints.
+func TestFullStdout(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full: ", err)
+	}
+	defer full.Close()
+	lake := t.TempDir()
+	for _, args := range [][]string{
+		{"--help"}, {"run", "--help"}, {"--version"}, {"version"}, {"completion", "bash"}, {"ddl", "postgres"}, {"config", "show"}, {"doctor", "--lake", lake}, {"help", "run"},
+	} {
+		var said strings.Builder
+		code := Main(t.Context(), args, environment{Now: time.Now, Stdout: full, Stderr: &said})
+		if code != exitcode.Error || !strings.Contains(said.String(), "no space left on device") {
+			t.Errorf("%v ends with %d, want %d and the reason; it said:\n%s", args, code, exitcode.Error, said.String())
+		}
 	}
 }

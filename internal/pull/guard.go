@@ -52,6 +52,15 @@ func RemovalCommand(day string, feeds ...api.Feed) string {
 	return command + " --accept-removals`"
 }
 
+// heldAdvice is between what held a feed and what to do.
+const heldAdvice = "; look at the source; if the deals are gone, "
+
+// HeldBy returns what held a feed, of the reason that its run gave. What the run advised was for its own day.
+func HeldBy(reason string) string {
+	by, _, _ := strings.Cut(reason, heldAdvice)
+	return by
+}
+
 // absence is the current deals that a complete snapshot lacks.
 type absence struct {
 	feed     api.Feed
@@ -65,7 +74,7 @@ type absence struct {
 
 func (a *absence) held(form string, args ...any) error {
 	return &heldError{
-		text: fmt.Sprintf(form, args...) + "; look at the source; if the deals are gone, " + RemovalCommand(a.day, a.feed),
+		text: fmt.Sprintf(form, args...) + heldAdvice + RemovalCommand(a.day, a.feed),
 		hold: load.Hold{Listed: int64(a.listed), Known: int64(a.known), Absent: int64(len(a.fresh))},
 	}
 }
