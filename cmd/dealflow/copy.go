@@ -64,7 +64,7 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	if err != nil {
 		return err
 	}
-	made, err := transfer.Copy(ctx, transfer.Config{From: source, To: target, Until: until, Memory: memory.DefaultAllocator, Now: a.Now})
+	made, err := transfer.Copy(ctx, transfer.Config{From: source, To: target, Until: until, Memory: memory.DefaultAllocator, Clock: a.Now})
 	if err != nil {
 		return err
 	}

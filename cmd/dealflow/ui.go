@@ -160,14 +160,14 @@ func (a *app) pages(ctx context.Context, l *load.Lake, o uiOptions, door *login.
 		return nil, nil, err
 	}
 	opener := editions{catalogs: catalogs{app: a, lake: l}, published: new(catalog.Memory)}
-	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Now: a.Now, Opened: ui.Prepare})
+	shown, err := asof.Open(ctx, asof.Config{Newer: opener.newer, Every: 2 * time.Second, Clock: a.Now, Opened: ui.Prepare})
 	if err != nil {
 		return nil, nil, err
 	}
 	where := l.Store()
 	e := explorer{app: a, where: where, options: o, catalogs: opener.published, begun: &opener.begun}
 	server, err = ui.New(frame.Config{
-		Lake: shown, URL: where.URL(), Version: version(), Now: clock,
+		Lake: shown, URL: where.URL(), Version: version(), Clock: clock,
 		Login: door, Hosts: hosts, AnyHost: strings.HasPrefix(o.listen, "unix:"), WorkDir: a.workDir(), Log: a.logger(),
 	}, operator.Source{Health: e.health, Runs: e.runs, Run: e.run, Files: e.files, Record: e.record}, described, asked)
 	if err != nil {
@@ -245,7 +245,7 @@ func (o uiOptions) door(ctx context.Context, a *app) (*login.Door, []string, err
 		return nil, nil, err
 	}
 	client := func(r *http.Request) string { return limits.ClientOf(r, o.proxy != "") }
-	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: client, Now: a.Now, Style: style})
+	door, err := login.New(login.Config{Token: token, Secure: o.tlsCert != "" || o.proxy != "", Client: client, Clock: a.Now, Style: style})
 	if err != nil {
 		return nil, nil, usagef("--token-file %s: %w", o.tokenFile, err)
 	}

@@ -57,7 +57,7 @@ func runUpgrade(ctx context.Context, a *app, to string) error {
 	if err != nil {
 		return err
 	}
-	made, err := transfer.Upgrade(ctx, transfer.Config{From: from, To: into, Memory: memory.DefaultAllocator, Now: a.Now})
+	made, err := transfer.Upgrade(ctx, transfer.Config{From: from, To: into, Memory: memory.DefaultAllocator, Clock: a.Now})
 	if err != nil {
 		return err
 	}

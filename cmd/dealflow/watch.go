@@ -276,7 +276,7 @@ func (w *watcher) config(p schedule.Plan) (watch.Config, error) {
 		wait = waitAwake
 	}
 	return watch.Config{
-		Plan: p, Store: w.store, Now: a.Now, Wait: wait, Execute: w.execute, Read: w.known, Limit: o.limit, Log: a.say(),
+		Plan: p, Store: w.store, Clock: a.Now, Wait: wait, Execute: w.execute, Read: w.known, Limit: o.limit, Log: a.say(),
 		Presence: watch.Presence{ID: id.String(), Owner: owner(), Process: process.Current(), DealflowVersion: version(), Schedule: shown},
 		Notify: func(state string) {
 			_, _ = daemon.SdNotify(false, state) // without systemd there is no one to tell

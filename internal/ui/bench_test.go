@@ -79,13 +79,13 @@ func serveYears(b *testing.B) (address string, nights []string) {
 		b.Fatal(err)
 	}
 	work := b.TempDir()
-	shown, err := asof.Open(b.Context(), asof.Config{Every: time.Hour, Now: time.Now, Newer: func(ctx context.Context, _ int64) (*asof.Edition, error) {
+	shown, err := asof.Open(b.Context(), asof.Config{Every: time.Hour, Clock: time.Now, Newer: func(ctx context.Context, _ int64) (*asof.Edition, error) {
 		return openEdition(ctx, l, work, cache)
 	}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	server, err := ui.New(frame.Config{Lake: shown, URL: "folder", Version: "bench", WorkDir: work, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, operator.Source{}, nil, console.Source{})
+	server, err := ui.New(frame.Config{Lake: shown, URL: "folder", Version: "bench", WorkDir: work, Clock: time.Now, Log: slog.New(slog.DiscardHandler)}, operator.Source{}, nil, console.Source{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func TestConsole(t *testing.T) {
 	t.Run("large catalog", func(t *testing.T) {
 		large := &explorer{now: e.now}
 		var err error
-		if large.lake, err = asof.Open(t.Context(), asof.Config{Newer: large.newer(t, w), Now: time.Now, LargeCatalog: 1}); err != nil {
+		if large.lake, err = asof.Open(t.Context(), asof.Config{Newer: large.newer(t, w), Clock: time.Now, LargeCatalog: 1}); err != nil {
 			t.Fatal(err)
 		}
 		large.Server = httptest.NewServer(large.server(t, w, nil))

@@ -625,7 +625,7 @@ func testEdits(t *testing.T, e *explorer) {
 // testLogin checks that without the token there is nothing to see but the form and its style.
 func testLogin(t *testing.T, e *explorer, w *world.World) {
 	const token = "a token of thirty-two characters"
-	door, err := login.New(login.Config{Token: token, Now: time.Now, Client: func(*http.Request) string { return "" }, Style: "assets/style.css"})
+	door, err := login.New(login.Config{Token: token, Clock: time.Now, Client: func(*http.Request) string { return "" }, Style: "assets/style.css"})
 	if err != nil {
 		t.Fatal(err)
 	}

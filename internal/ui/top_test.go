@@ -73,7 +73,7 @@ func TestTopOfSlowPage(t *testing.T) {
 		return &frame.Content{Title: "The content", Template: "list", Data: &frame.List{Table: &grid.Table{}, Empty: "Nothing."}}, <-answers
 	}
 	server, err := frame.New(frame.Config{
-		Lake: e.lake, URL: "folder", Now: func() time.Time { return e.now }, Patience: time.Nanosecond, Log: slog.New(slog.DiscardHandler),
+		Lake: e.lake, URL: "folder", Clock: func() time.Time { return e.now }, Patience: time.Nanosecond, Log: slog.New(slog.DiscardHandler),
 		Pages: []frame.Page{
 			{Path: "slow", Word: "Slow", Key: "s", Show: show},
 			{Path: "titled", Word: "Slow", Title: "The content", Show: show}, // its heading is known before its content
@@ -184,7 +184,7 @@ func sections(t *testing.T, patience time.Duration, answer <-chan error) *httpte
 	}
 	templates := fstest.MapFS{"templates/parts.html": &fstest.MapFile{Data: []byte(`{{define "body"}}{{with .Data}}` + part("First") + part("Second") + part("Third") + `{{end}}{{end}}`)}}
 	server, err := frame.New(frame.Config{
-		Lake: e.lake, URL: "folder", Now: func() time.Time { return e.now }, Patience: patience, Log: slog.New(slog.DiscardHandler), Templates: []fs.FS{templates},
+		Lake: e.lake, URL: "folder", Clock: func() time.Time { return e.now }, Patience: patience, Log: slog.New(slog.DiscardHandler), Templates: []fs.FS{templates},
 		Pages: []frame.Page{
 			{Path: "parts", Word: "Parts", Key: "p", Show: func(q *frame.Request) (*frame.Content, error) {
 				value := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }

@@ -71,7 +71,7 @@ func serve(t *testing.T, w *world.World) *explorer {
 	t.Helper()
 	e := &explorer{now: w.Clock.Now().Add(9 * time.Hour)}
 	var err error
-	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: e.newer(t, w), Now: time.Now}); err != nil {
+	if e.lake, err = asof.Open(t.Context(), asof.Config{Newer: e.newer(t, w), Clock: time.Now}); err != nil {
 		t.Fatal(err)
 	}
 	e.Server = httptest.NewServer(e.server(t, w, nil))
@@ -95,7 +95,7 @@ func (e *explorer) server(t *testing.T, w *world.World, door *login.Door) *frame
 		t.Fatal(err)
 	}
 	server, err := ui.New(frame.Config{
-		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Now: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: cmp.Or(e.patience, time.Hour),
+		Lake: e.lake, URL: "folder", Version: "test", WorkDir: t.TempDir(), Clock: func() time.Time { return e.now }, Login: door, Timeout: time.Hour, Patience: cmp.Or(e.patience, time.Hour),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, operator.Source{
 		Health: func(context.Context) (*operator.Health, error) {

@@ -85,7 +85,7 @@ func (w *Watch) inherit(other *Presence, k *Known) {
 // settleNight settles a night that needs no run of this watch: another process has done it, or the lake has a snapshot of a later
 // day, so that it cannot be taken any more.
 func (w *Watch) settleNight(k *Known, slot schedule.Slot) {
-	if !slot.At.After(w.state.Run.Settled) || !k.finished(slot, w.cfg.Now()) && slot.Day >= k.Day {
+	if !slot.At.After(w.state.Run.Settled) || !k.finished(slot, w.cfg.Clock()) && slot.Day >= k.Day {
 		return
 	}
 	w.state.Run = schedule.Progress{Settled: slot.At}
@@ -106,7 +106,7 @@ func (w *Watch) account(k *Known, slot schedule.Slot, done bool) {
 	p.AccountedUntil = lake.At(slot.At)
 	var missed []string
 	for n, night := range nights {
-		end := w.cfg.Now()
+		end := w.cfg.Clock()
 		if n+1 < len(nights) {
 			end = nights[n+1].At
 		} else if done {

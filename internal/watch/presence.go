@@ -155,7 +155,7 @@ func (w *Watch) take(ctx context.Context) (*Presence, error) {
 			conditional = false // absent, or a store without tags
 		}
 	}
-	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Now())
+	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (w *Watch) take(ctx context.Context) (*Presence, error) {
 		err = w.cfg.Store.Put(ctx, lake.WatchKey, body, store.Replace)
 	}
 	if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrExists) {
-		if other, state, readErr := ReadPresence(ctx, w.cfg.Store, w.cfg.Now()); readErr == nil && state == Alive && other.ID != w.shown.ID {
+		if other, state, readErr := ReadPresence(ctx, w.cfg.Store, w.cfg.Clock()); readErr == nil && state == Alive && other.ID != w.shown.ID {
 			return nil, other.busy()
 		}
 	}
@@ -198,7 +198,7 @@ func (w *Watch) renew(ctx context.Context) error {
 		_, err := w.take(ctx)
 		return err
 	}
-	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Now())
+	other, state, err := ReadPresence(ctx, w.cfg.Store, w.cfg.Clock())
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (w *Watch) renew(ctx context.Context) error {
 func (w *Watch) encode() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := w.cfg.Now()
+	now := w.cfg.Clock()
 	w.shown.Beat, w.shown.ExpiresAt = lake.At(now), lake.At(now.Add(life))
 	w.shown.Next = w.upcoming(now)
 	data, err := json.Marshal(w.shown)

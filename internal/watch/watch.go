@@ -22,7 +22,7 @@ type Config struct {
 	Plan     schedule.Plan
 	Store    store.Store // of the lake
 	Presence Presence    // who the watch is: ID, Owner, Process, DealflowVersion and Schedule
-	Now      func() time.Time
+	Clock    func() time.Time
 
 	// Wait returns after a time, or earlier; at once when ctx ends. Only a watch without a command waits by it. It must
 	// return every Tick at least, however long the time is.
@@ -77,7 +77,7 @@ type Watch struct {
 // New returns a watch. Nothing is at work before Run.
 func New(cfg Config) *Watch {
 	w := &Watch{cfg: cfg, failures: map[schedule.Command]int{}, shown: cfg.Presence, ticked: time.Now()}
-	w.shown.FormatVersion, w.shown.Since = formatVersion, lake.At(cfg.Now())
+	w.shown.FormatVersion, w.shown.Since = formatVersion, lake.At(cfg.Clock())
 	w.shown.Last, w.shown.Missed, w.shown.Next = []Last{}, []string{}, []Upcoming{}
 	return w
 }
@@ -94,9 +94,9 @@ func (w *Watch) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.beaten = w.cfg.Now()
+		w.beaten = w.cfg.Clock()
 		w.inherit(other, &known)
-		w.settleNight(&known, w.cfg.Plan.LastRun(w.cfg.Now()))
+		w.settleNight(&known, w.cfg.Plan.LastRun(w.cfg.Clock()))
 	}
 	w.cfg.Notify("READY=1")
 	defer w.end(ctx)
@@ -105,7 +105,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		if err := w.beat(ctx, false); err != nil {
 			return err
 		}
-		now := w.cfg.Now()
+		now := w.cfg.Clock()
 		due, wake := w.cfg.Plan.Next(&w.state, now)
 		if due == nil {
 			w.cfg.Wait(ctx, wake.Sub(now))
@@ -151,7 +151,7 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 			}
 		}
 	}
-	started := w.cfg.Now()
+	started := w.cfg.Clock()
 	w.begin(due)
 	code, err := w.supervise(ctx, due)
 	if err != nil {
@@ -179,7 +179,7 @@ func (w *Watch) perform(ctx context.Context, due schedule.Due) error {
 		return err
 	}
 	// Last, so that the lake has been told when the service manager is.
-	w.cfg.Notify("STATUS=waiting; the next run is of " + w.cfg.Plan.Upcoming(w.cfg.Now())[schedule.Run].In(w.cfg.Plan.Zone).Format("2006-01-02 15:04 MST"))
+	w.cfg.Notify("STATUS=waiting; the next run is of " + w.cfg.Plan.Upcoming(w.cfg.Clock())[schedule.Run].In(w.cfg.Plan.Zone).Format("2006-01-02 15:04 MST"))
 	return nil
 }
 
@@ -199,7 +199,7 @@ func (w *Watch) begin(due schedule.Due) {
 
 // record takes over how a command ended.
 func (w *Watch) record(due schedule.Due, code int, started time.Time) {
-	now, p := w.cfg.Now(), w.state.Of(due.Command)
+	now, p := w.cfg.Clock(), w.state.Of(due.Command)
 	last := Last{Command: string(due.Command), Day: due.Slot.Day, StartedAt: lake.At(started), EndedAt: lake.At(now), ExitCode: code}
 	failed := !Settled(due.Command, code) || due.Command == schedule.Sync && !exitcode.Succeeded(code)
 	if Settled(due.Command, code) {
@@ -240,7 +240,7 @@ func (w *Watch) retry(due schedule.Due, code int) lake.Instant {
 	if wait == 0 {
 		return lake.Instant{}
 	}
-	at := w.cfg.Now().Add(wait)
+	at := w.cfg.Clock().Add(wait)
 	w.state.Of(due.Command).Retry = at
 	if due.Command == schedule.Run {
 		w.recordTry(due.Slot.Day)
@@ -305,7 +305,7 @@ func (w *Watch) alive() {
 // answers again. A put that hangs is not waited for again, except now, and the next one is made once it is answered. The error is
 // ErrBusy.
 func (w *Watch) beat(ctx context.Context, now bool) error {
-	since := w.cfg.Now().Sub(w.beaten)
+	since := w.cfg.Clock().Sub(w.beaten)
 	hung := w.beating != nil
 	if !w.state.Has || !now && !hung && since >= 0 && since < beatEvery {
 		return nil
@@ -339,7 +339,7 @@ func (w *Watch) answer(wait time.Duration) error {
 		w.beating = nil
 	case <-timeout.C:
 	}
-	w.beaten = w.cfg.Now()
+	w.beaten = w.cfg.Clock()
 	switch {
 	case errors.Is(err, ErrBusy):
 		return err
@@ -356,7 +356,7 @@ func (w *Watch) answer(wait time.Duration) error {
 func (w *Watch) end(ctx context.Context) {
 	w.cfg.Notify("STOPPING=1")
 	w.mu.Lock()
-	w.shown.Ended, w.shown.AtWork = lake.At(w.cfg.Now()), ""
+	w.shown.Ended, w.shown.AtWork = lake.At(w.cfg.Clock()), ""
 	w.mu.Unlock()
 	if w.taken.Load() {
 		_ = w.beat(ctx, true) // another watch is at work: it has the object
@@ -369,7 +369,7 @@ func (w *Watch) Shown() Presence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.shown
-	p.Last, p.Missed, p.Next = slices.Clone(p.Last), slices.Clone(p.Missed), w.upcoming(w.cfg.Now())
+	p.Last, p.Missed, p.Next = slices.Clone(p.Last), slices.Clone(p.Missed), w.upcoming(w.cfg.Clock())
 	return p
 }
 

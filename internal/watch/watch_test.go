@@ -58,7 +58,7 @@ func pulled(began time.Time) Known {
 func newOffice() *office {
 	o := &office{}
 	o.cfg = Config{
-		Plan: schedule.Plan{Zone: time.UTC, Run: schedule.TimeOfDay{Hour: 22}}, Store: new(memstore.Mem), Now: time.Now, Limit: 6 * time.Hour, Notify: func(string) {},
+		Plan: schedule.Plan{Zone: time.UTC, Run: schedule.TimeOfDay{Hour: 22}}, Store: new(memstore.Mem), Clock: time.Now, Limit: 6 * time.Hour, Notify: func(string) {},
 		Presence: Presence{ID: "one", Owner: "here, process 1"}, Log: slog.New(slog.NewTextHandler(&o.said, nil)),
 		Wait: func(ctx context.Context, d time.Duration) {
 			timer := time.NewTimer(min(d, Tick))
@@ -80,7 +80,7 @@ func newOffice() *office {
 			code = o.code(due)
 		}
 		if due.Command == schedule.Run && (code == exitcode.Done || code == exitcode.Warnings) { // others have committed nothing
-			o.set(pulled(o.cfg.Now()))
+			o.set(pulled(o.cfg.Clock()))
 		}
 		return code
 	}
@@ -467,14 +467,14 @@ func asleep(t *testing.T, code int, want []string) {
 		o.code = func(schedule.Due) int { return code }
 		o.set(pulled(time.Now()))
 		var slept atomic.Int64
-		o.cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		o.cfg.Clock = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		asleep := time.AfterFunc(20*time.Hour, func() { slept.Store(int64(61 * time.Hour)) }) // until the 4th, 09:00
 		defer asleep.Stop()
 		if err := o.work(t, 22*time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		o.want(t, want...)
-		p, _, err := ReadPresence(t.Context(), o.cfg.Store, o.cfg.Now())
+		p, _, err := ReadPresence(t.Context(), o.cfg.Store, o.cfg.Clock())
 		if err != nil || !slices.Equal(p.Missed, []string{"2000-01-01", "2000-01-02"}) {
 			t.Errorf("missed nights: got %q, %v; want those of the first and the second", p.Missed, err)
 		}

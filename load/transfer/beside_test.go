@@ -96,7 +96,7 @@ func (p pair) wantWorks(t *testing.T, copied store.Store) {
 	if _, err := pull.Run(t.Context(), cfg); err != nil {
 		t.Errorf("a later run: %v", err)
 	}
-	if _, err := transfer.Copy(t.Context(), transfer.Config{From: p.Store, To: copied, Memory: testkit.Allocator(t), Now: p.Clock.Now}); !errors.Is(err, transfer.ErrOwnCommits) {
+	if _, err := transfer.Copy(t.Context(), transfer.Config{From: p.Store, To: copied, Memory: testkit.Allocator(t), Clock: p.Clock.Now}); !errors.Is(err, transfer.ErrOwnCommits) {
 		t.Errorf("a later copy: got %v, want ErrOwnCommits", err)
 	}
 	world.WantSound(t, copied)
@@ -112,7 +112,7 @@ func TestRunBesideCopy(t *testing.T) {
 		var refused error
 		cfg := w.Config(t, world.Feeds(world.Priced), world.Quiet)
 		cfg.Store = &putHook{Store: to, prefix: lake.CommitsPrefix, before: func() {
-			_, refused = transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: to, Memory: testkit.Allocator(t), Now: w.Clock.Now})
+			_, refused = transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: to, Memory: testkit.Allocator(t), Clock: w.Clock.Now})
 		}}
 		_, err := pull.Run(t.Context(), cfg)
 		if refused == nil || !strings.Contains(refused.Error(), "is at work on the new lake") {
@@ -133,7 +133,7 @@ func TestRunBesideCopy(t *testing.T) {
 				t.Error(err)
 			}
 		}}
-		_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: marked, Memory: testkit.Allocator(t), Now: w.Clock.Now})
+		_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: marked, Memory: testkit.Allocator(t), Clock: w.Clock.Now})
 		if err == nil || !strings.Contains(err.Error(), "run (run test of test) is at work on the new lake") {
 			t.Errorf("the copy: got %v, want it to be refused because of the run", err)
 		}
@@ -151,7 +151,7 @@ func TestRunBesideCopy(t *testing.T) {
 		cfg.Store = &putHook{Store: to, prefix: lake.LeaseKey, before: func() { // the run has looked whether a copy has begun
 			into := &putHook{Store: to, prefix: lake.CommitsPrefix, after: func() { close(begun); <-goOn }}
 			go func() {
-				_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: into, Memory: testkit.Allocator(t), Now: w.Clock.Now})
+				_, err := transfer.Copy(t.Context(), transfer.Config{From: w.Store, To: into, Memory: testkit.Allocator(t), Clock: w.Clock.Now})
 				ended <- err
 			}()
 			select {

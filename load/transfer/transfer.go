@@ -45,7 +45,7 @@ type Config struct {
 	To     store.Store // an empty store, or a transfer of From that was begun or that lacks From's later commits
 	Until  int64       // number of the last commit that Copy copies; 0 for the newest
 	Memory memory.Allocator
-	Now    func() time.Time // default time.Now
+	Clock  func() time.Time // default time.Now
 }
 
 // Result says what a transfer did. `--json` prints it; fields are only ever added.
@@ -77,8 +77,8 @@ type transfer struct {
 }
 
 func newTransfer(cfg Config, from *load.Lake) *transfer {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
 	}
 	last := cfg.Until
 	if last == 0 {
@@ -104,7 +104,7 @@ func (t *transfer) do(ctx context.Context) error {
 
 // checkFree returns an error if another command is at work on the new lake.
 func (t *transfer) checkFree(ctx context.Context) error {
-	lease, state, err := load.ReadLease(ctx, t.To, t.Now())
+	lease, state, err := load.ReadLease(ctx, t.To, t.Clock())
 	if err == nil && state == load.LeaseHeld {
 		err = fmt.Errorf("%s (run %s of %s) is at work on the new lake: end it, or wait for its end, and run `dealflow %s` again", lease.Command, lease.RunID, lease.Owner, t.command)
 	}

@@ -39,8 +39,8 @@ type Config struct {
 	Every time.Duration
 	// LargeCatalog is the size in bytes from which a catalog is cut in the background; 0: 100 MB.
 	LargeCatalog int64
-	// Now is the clock for Every. Required.
-	Now func() time.Time
+	// Clock is for Every. Required.
+	Clock func() time.Time
 	// Opened is called in the background for each edition that is opened, to ask what readers will ask first. The view is valid until it
 	// returns. nil: nothing is asked.
 	Opened func(ctx context.Context, v *View)
@@ -131,7 +131,7 @@ func (l *Lake) follow(ctx context.Context) error {
 		return nil
 	}
 	l.mu.Lock()
-	now, than := l.config.Now(), int64(-1)
+	now, than := l.config.Clock(), int64(-1)
 	if l.closed {
 		l.mu.Unlock()
 		return errClosed
@@ -205,7 +205,7 @@ func (e *edition) inBackground(l *Lake, do func()) bool {
 // a catalog that is fetched and opened.
 func (l *Lake) followAside(ctx context.Context) error {
 	l.mu.Lock()
-	isTime, broken := l.isTime(l.config.Now()), l.newest != nil && l.newest.broken.Load()
+	isTime, broken := l.isTime(l.config.Clock()), l.newest != nil && l.newest.broken.Load()
 	l.mu.Unlock()
 	if !isTime && !broken || len(l.look) > 0 {
 		return nil

@@ -71,7 +71,7 @@ func TestFollowAside(t *testing.T) {
 	n, now := newNights(t), new(atomic.Int64)
 	begun, opened := make(chan context.Context), make(chan int)
 	l, err := Open(t.Context(), Config{
-		Every: time.Second, Now: func() time.Time { return time.Unix(now.Load(), 0) },
+		Every: time.Second, Clock: func() time.Time { return time.Unix(now.Load(), 0) },
 		Newer: func(ctx context.Context, than int64) (*Edition, error) {
 			if than < 0 {
 				return n.edition(1), nil
@@ -146,7 +146,7 @@ func TestLargeCatalogIsCutAside(t *testing.T) {
 		}
 	}
 	l, err := Open(t.Context(), Config{
-		Now: time.Now, LargeCatalog: 5,
+		Clock: time.Now, LargeCatalog: 5,
 		Newer: func(_ context.Context, than int64) (*Edition, error) {
 			if than > 0 {
 				return nil, nil
@@ -241,7 +241,7 @@ func TestOpened(t *testing.T) {
 	n, now := newNights(t), new(atomic.Int64)
 	asked := make(chan int64)
 	l, err := Open(t.Context(), Config{
-		Every: time.Second, Now: func() time.Time { return time.Unix(now.Load(), 0) },
+		Every: time.Second, Clock: func() time.Time { return time.Unix(now.Load(), 0) },
 		Newer: func(_ context.Context, than int64) (*Edition, error) { return n.edition(int(max(than, 0)) + 1), nil },
 		Opened: func(ctx context.Context, v *View) {
 			asked <- v.Commit().Number
@@ -273,7 +273,7 @@ func TestBrokenEngine(t *testing.T) {
 	n := newNights(t)
 	var engines []*stdsql.DB
 	l, err := Open(t.Context(), Config{
-		Every: time.Hour, Now: time.Now,
+		Every: time.Hour, Clock: time.Now,
 		Newer: func(_ context.Context, than int64) (*Edition, error) {
 			if than > 0 {
 				return nil, nil

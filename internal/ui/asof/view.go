@@ -33,7 +33,7 @@ func (l *Lake) Newest(ctx context.Context) (*View, error) {
 func (l *Lake) newestOf(e *edition) *View {
 	instant := e.Log.KnownAt
 	if len(e.Runs) == 0 {
-		instant = lake.At(l.config.Now())
+		instant = lake.At(l.config.Clock())
 	}
 	return &View{lake: l, edition: e, instant: instant, commits: slices.Clip(e.Runs)}
 }

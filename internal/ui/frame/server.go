@@ -34,7 +34,7 @@ type Config struct {
 	Templates []fs.FS    // of the pages: each has a folder templates
 	// State says in a word whether the lake is well, for /-/healthz. said is what that answers as JSON. Required.
 	State func(context.Context) (good bool, said any)
-	Now   func() time.Time // clock for ages. Required.
+	Clock func() time.Time // clock for ages. Required.
 	// Timeout is for all statements of a page; 0: 30 seconds.
 	Timeout time.Duration
 	// Patience is how long a reader waits before the top of a page is sent, although its content is not known; 0: one second.

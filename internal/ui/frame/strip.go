@@ -63,7 +63,7 @@ func (q *Request) strip() strip {
 		s.Said = "Newest: no commit yet"
 		return s
 	case !s.Pinned:
-		s.Said = fmt.Sprintf("Newest: commit %d, %s (%s)", r.NewestCommit, grid.LongTime(r.Newest), grid.Ago(q.server.config.Now().Sub(r.Newest.Time)))
+		s.Said = fmt.Sprintf("Newest: commit %d, %s (%s)", r.NewestCommit, grid.LongTime(r.Newest), grid.Ago(q.server.config.Clock().Sub(r.Newest.Time)))
 		return s
 	case commit == nil:
 		s.Said = "AS OF " + grid.LongTime(q.View.Instant()) + ", before the first commit"

@@ -32,7 +32,7 @@ type Config struct {
 	Token  string                     // at least MinToken bytes
 	Secure bool                       // browsers reach the server through TLS
 	Client func(*http.Request) string // names the client that a request comes from. Required.
-	Now    func() time.Time           // required
+	Clock  func() time.Time           // required
 	Style  string                     // address of the style, relative to the form
 }
 
@@ -80,12 +80,12 @@ func (d *Door) Admits(r *http.Request) bool {
 		return false
 	}
 	ends := time.Unix(int64(binary.BigEndian.Uint64(data)), 0)
-	return hmac.Equal(data[8:], d.sign(data[:8])) && d.config.Now().Before(ends)
+	return hmac.Equal(data[8:], d.sign(data[:8])) && d.config.Clock().Before(ends)
 }
 
 // try compares a token and returns the status of the answer.
 func (d *Door) try(r *http.Request, token string) int {
-	client, minute := d.config.Client(r), d.config.Now().Unix()/60
+	client, minute := d.config.Client(r), d.config.Clock().Unix()/60
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.minute != minute {
@@ -114,7 +114,7 @@ func (d *Door) sign(data []byte) []byte {
 
 // cookie returns a cookie that admits from now on.
 func (d *Door) cookie() *http.Cookie {
-	data := binary.BigEndian.AppendUint64(nil, uint64(d.config.Now().Add(lasts).Unix()))
+	data := binary.BigEndian.AppendUint64(nil, uint64(d.config.Clock().Add(lasts).Unix()))
 	return &http.Cookie{
 		Name: d.cookieName(), Value: base64.RawURLEncoding.EncodeToString(append(data, d.sign(data)...)), Path: "/", MaxAge: int(lasts.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.config.Secure,

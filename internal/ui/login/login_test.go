@@ -22,7 +22,7 @@ func newVisit(t *testing.T, secure bool) *visit {
 	t.Helper()
 	v := &visit{now: time.Date(2026, 1, 14, 22, 0, 0, 0, time.UTC)}
 	var err error
-	v.Door, err = New(Config{Token: token, Secure: secure, Style: "style.css", Now: func() time.Time { return v.now }, Client: func(r *http.Request) string { return r.RemoteAddr }})
+	v.Door, err = New(Config{Token: token, Secure: secure, Style: "style.css", Clock: func() time.Time { return v.now }, Client: func(r *http.Request) string { return r.RemoteAddr }})
 	if err != nil {
 		t.Fatal(err)
 	}
