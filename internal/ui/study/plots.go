@@ -91,95 +91,127 @@ var units = map[string]string{"tightening": "bp of tightening, mean", "cover": "
 // fewDeals is the number of deals below which a mean says little.
 const fewDeals = 5
 
+// points are what a plot draws of an answer.
+type points struct {
+	categories   []string                      // in the order of the rows
+	values       map[string]map[string]float64 // by series, then category
+	lower, upper map[string]float64            // by category
+	counts       map[string]int64              // of deals, by category
+	missing      int                           // rows without a value or a category
+}
+
+// pointsOf returns the points of an answer.
+func (p plot) pointsOf(found *asof.Answer) *points {
+	all := &points{
+		values: map[string]map[string]float64{}, lower: map[string]float64{}, upper: map[string]float64{}, counts: map[string]int64{},
+	}
+	for _, r := range found.All() {
+		category, series := p.category(r), ""
+		v, err := strconv.ParseFloat(r.Text(p.value), 64)
+		if err != nil || category == "" {
+			all.missing++
+			continue
+		}
+		if !slices.Contains(all.categories, category) {
+			all.categories = append(all.categories, category)
+		}
+		if p.series != "" {
+			series = r.Text(p.series)
+		}
+		if p.count != "" {
+			all.counts[category] += r.Int(p.count)
+		}
+		if p.few && r.Int(p.count) < fewDeals {
+			series = fewSeries
+		}
+		if all.values[series] == nil {
+			all.values[series] = map[string]float64{}
+		}
+		all.values[series][category] += v / cmp.Or(p.divide, 1)
+		if p.lower != "" {
+			all.lower[category], all.upper[category] = numberOf(r, p.lower), numberOf(r, p.upper)
+		}
+	}
+	return all
+}
+
+// category returns the category of a row; "" for none.
+func (p plot) category(r asof.Row) string {
+	var parts []string
+	for _, column := range p.categories {
+		if !r.Null(column) {
+			parts = append(parts, r.Text(column))
+		}
+	}
+	if p.absent != "" && r.Null(p.categories[len(p.categories)-1]) {
+		parts = append(parts, p.absent)
+	}
+	return strings.Join(parts, " ")
+}
+
 // draw draws an answer. It returns nil if there is nothing to draw, what the chart leaves out, and its first bar in words.
 func (p plot) draw(name string, found *asof.Answer, args asof.Args) (drawing *chart.Drawing, said, first string) {
 	if cut := args["cut"]; cut == "month" || cut == "year" {
 		p = overTime(p, cut)
 	}
-	c := &chart.Chart{Title: name, Desc: fmt.Sprintf("%s by %s. The table has the numbers.", p.value, strings.Join(p.categories, ", ")), Unit: p.unit}
-	if measure, ok := args["measure"]; ok {
-		c.Unit = units[measure]
-		if p.lower != "" {
-			c.Unit = strings.Replace(c.Unit, "mean", "median and quartiles", 1)
-		}
+	all := p.pointsOf(found)
+	categories, said := p.shown(all, args)
+	c := &chart.Chart{
+		Title: name, Desc: fmt.Sprintf("%s by %s. The table has the numbers.", p.value, strings.Join(p.categories, ", ")), Unit: p.unitOf(args),
+		Categories: categories, Series: p.seriesOf(all.values, categories),
 	}
-	lower, upper := map[string]float64{}, map[string]float64{} // by category
-	counts := map[string]int64{}
-	values := map[string]map[string]float64{} // by series, then category
-	missing, all := 0, []string{}
-	for _, r := range found.All() {
-		var parts []string
-		for _, column := range p.categories {
-			if !r.Null(column) {
-				parts = append(parts, r.Text(column))
-			}
-		}
-		if p.absent != "" && r.Null(p.categories[len(p.categories)-1]) {
-			parts = append(parts, p.absent)
-		}
-		category := strings.Join(parts, " ")
-		v, err := strconv.ParseFloat(r.Text(p.value), 64)
-		if err != nil || category == "" {
-			missing++
-			continue
-		}
-		if !slices.Contains(all, category) {
-			all = append(all, category)
-		}
-		series := ""
-		if p.series != "" {
-			series = r.Text(p.series)
-		}
-		if p.count != "" {
-			counts[category] += r.Int(p.count)
-		}
-		if p.few && r.Int(p.count) < fewDeals {
-			series = fewSeries
-		}
-		if values[series] == nil {
-			values[series] = map[string]float64{}
-		}
-		values[series][category] += v / cmp.Or(p.divide, 1)
-		if p.lower != "" {
-			lower[category], upper[category] = numberOf(r, p.lower), numberOf(r, p.upper)
-		}
-	}
-	if p.ascending {
-		slices.Sort(all)
-	}
-	if p.times != "" {
-		all = withGaps(all, cmp.Or(args[p.times], p.times))
-	}
-	if p.most > 0 && len(all) > p.most {
-		said = fmt.Sprintf("The chart has the first %d of %d.", p.most, len(all))
-		all = all[:p.most]
-	}
-	if missing > 0 {
-		said = strings.TrimSpace(said + fmt.Sprintf(" %s without a value or a category: the table has them.", plural(missing)))
-	}
-	c.Categories = all
 	if p.count != "" {
-		for _, category := range all {
-			c.Notes = append(c.Notes, p.note(values, category)+"n "+chart.Count(counts[category]))
+		for _, category := range categories {
+			c.Notes = append(c.Notes, p.note(all.values, category)+"n "+chart.Count(all.counts[category]))
 		}
 	}
-	c.Series = p.seriesOf(values, all)
 	if p.lower != "" && len(c.Series) == 1 {
 		s := &c.Series[0]
-		for _, category := range all {
-			s.Lower, s.Upper = append(s.Lower, numberOr(lower, category)), append(s.Upper, numberOr(upper, category))
+		for _, category := range categories {
+			s.Lower, s.Upper = append(s.Lower, numberOr(all.lower, category)), append(s.Upper, numberOr(all.upper, category))
 		}
 	}
 	if !c.HasValues() {
 		return nil, said, ""
 	}
 	if len(c.Notes) > 0 {
-		first = fmt.Sprintf("%s: %s (%s)", all[0], c.Notes[0], c.Unit)
+		first = fmt.Sprintf("%s: %s (%s)", categories[0], c.Notes[0], c.Unit)
 	}
 	return chart.Both(func(narrow bool) *chart.Drawing {
 		c.Narrow = narrow
 		return p.kind(c)
 	}), said, first
+}
+
+// shown returns the categories of the chart, in order, and what the chart leaves out.
+func (p plot) shown(all *points, args asof.Args) (categories []string, leftOut string) {
+	categories = all.categories
+	if p.ascending {
+		slices.Sort(categories)
+	}
+	if p.times != "" {
+		categories = withGaps(categories, cmp.Or(args[p.times], p.times))
+	}
+	if p.most > 0 && len(categories) > p.most {
+		leftOut = fmt.Sprintf("The chart has the first %d of %d.", p.most, len(categories))
+		categories = categories[:p.most]
+	}
+	if all.missing > 0 {
+		leftOut = strings.TrimSpace(leftOut + fmt.Sprintf(" %s without a value or a category: the table has them.", plural(all.missing)))
+	}
+	return categories, leftOut
+}
+
+// unitOf returns what the axis of values says.
+func (p plot) unitOf(args asof.Args) string {
+	measure, ok := args["measure"]
+	switch {
+	case !ok:
+		return p.unit
+	case p.lower != "":
+		return strings.Replace(units[measure], "mean", "median and quartiles", 1)
+	}
+	return units[measure]
 }
 
 // numberOf returns a number of a row; NaN for none.
