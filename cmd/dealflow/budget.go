@@ -9,6 +9,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/attempts"
+	"dealflow/internal/runlist"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -82,5 +83,5 @@ func runsSince(ctx context.Context, l *load.Lake, day string) ([]lake.Commit, er
 	if held >= 0 && lake.DateOf(log.Commits[held].StartedAt.Time) < day {
 		return log.Commits[held:], nil // the usual case of a long log
 	}
-	return lastRuns(ctx, l, 0)
+	return runlist.Last(ctx, l, 0)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dealflow/internal/config"
 	"dealflow/internal/notify"
+	"dealflow/internal/words"
 )
 
 // shownSetting is a setting as `config show --json` prints it; fields are only ever added.
@@ -52,12 +53,12 @@ several commands may have another value for one of them: sync.deadline.`,
 	return cmd
 }
 
-func runConfigShow(a *app, cmd *cobra.Command, words []string, origin bool) error {
+func runConfigShow(a *app, cmd *cobra.Command, path []string, origin bool) error {
 	var all []shownSetting
-	if len(words) == 0 {
+	if len(path) == 0 {
 		all = a.allSettings(cmd)
 	} else {
-		command, err := commandNamed(cmd.Root(), words)
+		command, err := commandNamed(cmd.Root(), path)
 		if err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ func runConfigShow(a *app, cmd *cobra.Command, words []string, origin bool) erro
 	}
 	var rows [][]string
 	for _, s := range all {
-		rows = append(rows, []string{s.Setting, printable(s.Value), printable(s.Origin)}[:len(headings)])
+		rows = append(rows, []string{s.Setting, words.Printable(s.Value), words.Printable(s.Origin)}[:len(headings)])
 	}
 	return printTable(a.Stdout, headings, rows)
 }

@@ -9,6 +9,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/iceberg"
 	"dealflow/load/transfer"
@@ -93,6 +94,6 @@ func runCopy(ctx context.Context, a *app, from, to string, until int64) error {
 	}
 	a.say().Info("copied", "from", made.From, "to", made.To, "commits", made.Commits, "files", made.Files, "bytes", made.Bytes, "next", result.Next,
 		logs.Text("copied %s to %s: commits 1 to %d (%d now), %d files, %s (%d now); next: %s",
-			made.From, made.To, made.Commits, made.Added, made.Files, size(made.Bytes), made.Copied, result.Next))
+			made.From, made.To, made.Commits, made.Added, made.Files, words.Size(made.Bytes), made.Copied, result.Next))
 	return nil
 }

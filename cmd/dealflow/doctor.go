@@ -15,8 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/extract"
+	"dealflow/internal/advice"
 	"dealflow/internal/catalog"
 	"dealflow/internal/pull"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -96,7 +98,7 @@ func runDoctor(cmd *cobra.Command, a *app, o pullOptions) error {
 		if d.Verdict == verdictProblem {
 			problems++
 		}
-		rows = append(rows, []string{d.Check, d.Verdict, printable(d.Found)})
+		rows = append(rows, []string{d.Check, d.Verdict, words.Printable(d.Found)})
 		if d.Todo != "" {
 			rows = append(rows, []string{"", "", "→ " + d.Todo})
 		}
@@ -180,16 +182,16 @@ func diagnoseDisk(check, folder, todo string) diagnosis {
 	case err != nil:
 		return problem(check, todo, err)
 	case free < minFree:
-		return problem(check, todo, fmt.Errorf("%s free in %s, want %s or more", size(free), folder, size(minFree)))
+		return problem(check, todo, fmt.Errorf("%s free in %s, want %s or more", words.Size(free), folder, words.Size(minFree)))
 	}
 	kind := fileSystem(folder)
 	if kind == "" {
-		return found(check, "%s free in %s", size(free), folder)
+		return found(check, "%s free in %s", words.Size(free), folder)
 	}
 	if note := fileSystemNote(kind); note != "" {
-		return found(check, "%s free in %s, on %s; warning: %s", size(free), folder, kind, note)
+		return found(check, "%s free in %s, on %s; warning: %s", words.Size(free), folder, kind, note)
 	}
-	return found(check, "%s free in %s, on %s", size(free), folder, kind)
+	return found(check, "%s free in %s, on %s", words.Size(free), folder, kind)
 }
 
 // fileSystemNote says what is to be known of a kind of file system; "" if nothing is.
@@ -323,7 +325,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	var feeds []api.Feed
 	day := ""
 	for n, hold := range holds {
-		if its := heldDay(l.Log(), nil, &hold); n == 0 || its == day {
+		if its := advice.HeldDay(l.Log(), nil, &hold); n == 0 || its == day {
 			day = its
 		} else {
 			day = "" // one run takes one day
@@ -332,7 +334,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	}
 	if len(held) > 0 {
 		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(day, feeds...)
-		return problem(check, possible(l, todo), errors.New(strings.Join(held, "; ")))
+		return problem(check, advice.Possible(l, todo), errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0
 	for _, feed := range api.Feeds() {
@@ -397,7 +399,7 @@ func (a *app) diagnoseCatalog(ctx context.Context, l *load.Lake) diagnosis {
 		err = fmt.Errorf("the catalog shows commit %d, want %d", state.Shows.Number, l.Log().Number)
 	}
 	if err != nil {
-		return problem(check, possible(l, "run `dealflow catalog`"), err)
+		return problem(check, advice.Possible(l, "run `dealflow catalog`"), err)
 	}
 	return found(check, "%s shows commit %d", strings.TrimPrefix(filepath.ToSlash(l.Store().URL()), "file://")+"/catalog.duckdb", state.Shows.Number)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dealflow/internal/pull"
+	"dealflow/internal/words"
 )
 
 // dryRun says what a run would do, and writes nothing: no lease, no attempt.
@@ -39,7 +40,7 @@ func (a *app) printPlan(p *pull.Plan) error {
 		a.warn(warning)
 	}
 	if p.Busy != nil {
-		a.warn(fmt.Sprintf("%s is at work (run %s of %s): the run would give way or wait", p.Busy.Command, p.Busy.RunID, printable(p.Busy.Owner)))
+		a.warn(fmt.Sprintf("%s is at work (run %s of %s): the run would give way or wait", p.Busy.Command, p.Busy.RunID, words.Printable(p.Busy.Owner)))
 	}
 	where := fmt.Sprintf("after commit %d of %s", p.AfterCommit, p.Lake)
 	if p.NewLake {
@@ -52,7 +53,7 @@ func (a *app) printPlan(p *pull.Plan) error {
 		first, note := "", ""
 		switch {
 		case f.Error != "":
-			note = printable(f.Error)
+			note = words.Printable(f.Error)
 		case f.Held:
 			note = "held: `dealflow status` says why"
 		case f.Action == pull.ActionNone:
@@ -65,7 +66,7 @@ func (a *app) printPlan(p *pull.Plan) error {
 				first += " and more"
 			}
 		}
-		rows = append(rows, []string{f.Feed.String(), f.Action, first, fmt.Sprint(f.LastDeals), fmt.Sprint(f.LastRequests), size(f.LastReceived), size(f.LastWritten), note})
+		rows = append(rows, []string{f.Feed.String(), f.Action, first, fmt.Sprint(f.LastDeals), fmt.Sprint(f.LastRequests), words.Size(f.LastReceived), words.Size(f.LastWritten), note})
 	}
 	if err := printTable(a.Stdout, []string{"feed", "action", ">first page", ">last: deals", ">requests", ">received", ">written", "note"}, rows); err != nil {
 		return err
@@ -77,6 +78,6 @@ func (a *app) printPlan(p *pull.Plan) error {
 	sum := p.Sum
 	_, err := fmt.Fprintf(a.Stdout, "\nif it is as the last time: %d deals, %d requests, %s received, %s written; nothing was written now\n",
 		sum(func(f *pull.PlannedFeed) int64 { return f.LastDeals }), sum(func(f *pull.PlannedFeed) int64 { return f.LastRequests }),
-		size(sum(func(f *pull.PlannedFeed) int64 { return f.LastReceived })), size(sum(func(f *pull.PlannedFeed) int64 { return f.LastWritten })))
+		words.Size(sum(func(f *pull.PlannedFeed) int64 { return f.LastReceived })), words.Size(sum(func(f *pull.PlannedFeed) int64 { return f.LastWritten })))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
+	"dealflow/internal/words"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -122,7 +123,7 @@ func (a *app) printExpired(r *maintain.ExpireResult, complete bool) error {
 	}
 	var rows [][]string
 	for _, f := range r.Expired {
-		rows = append(rows, []string{f.Feed.String(), fmt.Sprint(len(f.Days)), f.Days[0], f.Days[len(f.Days)-1], fmt.Sprint(f.Files), size(f.Bytes)})
+		rows = append(rows, []string{f.Feed.String(), fmt.Sprint(len(f.Days)), f.Days[0], f.Days[len(f.Days)-1], fmt.Sprint(f.Files), words.Size(f.Bytes)})
 	}
 	if len(rows) > 0 {
 		if err := printTable(a.Stdout, []string{"feed", ">days", "from", "to", ">files", ">bytes"}, rows); err != nil {
@@ -153,15 +154,15 @@ func (a *app) printDone(r *maintain.ExpireResult) {
 		a.say().Info("garbage", "applied", r.Applied, "files", r.Garbage.Files, "bytes", r.Garbage.Bytes, "checkpoints", r.Checkpoints.Files, "attempts", r.Attempts.Files,
 			"unfinished", r.Unfinished, "waiting_files", r.Waiting.Files, "waiting_bytes", r.Waiting.Bytes,
 			logs.Text("%s garbage: %d files (%s), %d checkpoint files (%s), %d records of attempts, %d unfinished; waiting for the end of their grace: %d files (%s)",
-				did, r.Garbage.Files, size(r.Garbage.Bytes), r.Checkpoints.Files, size(r.Checkpoints.Bytes), r.Attempts.Files, r.Unfinished, r.Waiting.Files, size(r.Waiting.Bytes)))
+				did, r.Garbage.Files, words.Size(r.Garbage.Bytes), r.Checkpoints.Files, words.Size(r.Checkpoints.Bytes), r.Attempts.Files, r.Unfinished, r.Waiting.Files, words.Size(r.Waiting.Bytes)))
 	}
 	if r.Pinned.Files > 0 {
 		a.say().Info("tables keep files", "files", r.Pinned.Files, "bytes", r.Pinned.Bytes,
-			logs.Text("%d more files (%s) stay, because the published Iceberg tables name them; `dealflow iceberg publish`, then expire a week later", r.Pinned.Files, size(r.Pinned.Bytes)))
+			logs.Text("%d more files (%s) stay, because the published Iceberg tables name them; `dealflow iceberg publish`, then expire a week later", r.Pinned.Files, words.Size(r.Pinned.Bytes)))
 	}
 	if r.Tables.Files > 0 {
 		a.say().Info("garbage of tables", "applied", r.Applied, "files", r.Tables.Files, "bytes", r.Tables.Bytes,
-			logs.Text("%s of earlier Iceberg tables: %d objects (%s)", did, r.Tables.Files, size(r.Tables.Bytes)))
+			logs.Text("%s of earlier Iceberg tables: %d objects (%s)", did, r.Tables.Files, words.Size(r.Tables.Bytes)))
 	}
 	if !r.Applied {
 		a.say().Info("nothing was removed", logs.Text("nothing was removed; run again with --apply to remove"))

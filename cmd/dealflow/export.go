@@ -12,6 +12,7 @@ import (
 
 	"dealflow/internal/export"
 	"dealflow/internal/logs"
+	"dealflow/internal/words"
 	"dealflow/schemas/lake"
 )
 
@@ -130,7 +131,7 @@ func (a *app) printExport(r *export.Result, last int64) error {
 	default:
 		files, rows, bytes := m.Sums()
 		a.say().Info("exported", "target", r.Target, "manifest", r.Manifest, "commit", m.To.Number, "tables", len(m.Tables), "files", files, "rows", rows, "bytes", bytes,
-			logs.Text("exported %s of %s to %s: %d tables, %d files (%s), %d rows to insert; manifest: %s", m.Range(), m.Lake, r.Target, len(m.Tables), files, size(bytes), rows, r.Manifest))
+			logs.Text("exported %s of %s to %s: %d tables, %d files (%s), %d rows to insert; manifest: %s", m.Range(), m.Lake, r.Target, len(m.Tables), files, words.Size(bytes), rows, r.Manifest))
 	}
 	return nil
 }

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"io"
-	"maps"
-	"slices"
 	"time"
 
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
 	"dealflow/internal/metrics"
-	"dealflow/load"
+	"dealflow/internal/status"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
 )
@@ -20,26 +18,25 @@ func (a *app) readHealth(ctx context.Context, where store.Store) (*metrics.Healt
 	quiet := *a
 	quiet.sink = logs.NewSink(io.Discard, a.sink.Program)
 	s, err := quiet.readStatus(ctx, where)
-	return s.health(), err
+	return s.Health(), err
 }
 
 // readStatus returns what status says of a lake, with the settings of status.
-func (a *app) readStatus(ctx context.Context, where store.Store) (*statusResult, error) {
-	in, o, err := a.settledInspection()
+func (a *app) readStatus(ctx context.Context, where store.Store) (*status.Result, error) {
+	cfg, err := a.settledStatus()
 	if err != nil {
 		return nil, err
 	}
-	return in.inspect(ctx, where, o)
+	return status.Inspect(ctx, where, cfg)
 }
 
-// settledInspection returns an inspection with the settings of status.
-func (a *app) settledInspection() (*inspection, statusOptions, error) {
+// settledStatus returns what the settings of status say of an inspection.
+func (a *app) settledStatus() (status.Config, error) {
 	o, err := a.statusSettings()
 	if err != nil {
-		return nil, o, err
+		return status.Config{}, err
 	}
-	in, err := a.newInspection(o)
-	return in, o, err
+	return a.statusConfig(o)
 }
 
 // statusSettings returns what the environment and the settings file say to status.
@@ -61,59 +58,6 @@ func (a *app) statusSettings() (statusOptions, error) {
 	found, _ := a.settings.sources.Find(config.Setting{Command: "status", Name: "feeds"})
 	o.feeds = found.Text
 	return o, nil
-}
-
-// health returns the result in numbers; nil for none.
-func (s *statusResult) health() *metrics.Health {
-	if s == nil {
-		return nil
-	}
-	h := &metrics.Health{
-		State: s.State, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second, Refused: s.Refused != "",
-		AtWork: s.Lease != nil && s.Lease.State == load.LeaseHeld, Waiting: len(s.Waiting), Succeeded: map[string]time.Time{},
-		Size: metrics.Size{Commit: s.Commit, CatalogCommit: s.CatalogCommit, Files: s.Files, Bytes: s.Bytes, OlderFiles: s.OlderFiles},
-	}
-	counts := map[string]int{}
-	for _, f := range s.Findings {
-		counts[f.Kind]++
-	}
-	for _, kind := range slices.Sorted(maps.Keys(findingKinds)) {
-		h.Findings = append(h.Findings, metrics.Finding{Kind: kind, Severity: findingKinds[kind], Count: counts[kind]})
-	}
-	for command, at := range s.succeeded {
-		h.Succeeded[command] = at.Time
-	}
-	if l := s.LastSuccess; l != nil {
-		h.LastSuccess = l.KnownAt.Time
-	}
-	if l := s.LastFailure; l != nil {
-		h.LastFailure, h.FailureOpen = l.StartedAt.Time, l.Open
-	}
-	if v := s.LastVerify; v != nil {
-		h.LastVerify, h.VerifyBad = v.StartedAt.Time, v.Open
-	}
-	if len(s.Nights) > 0 {
-		n := &s.Nights[0]
-		h.Night = metrics.Night{KnownAt: n.KnownAt.Time, Seconds: n.Seconds, Requests: n.Requests, BytesReceived: n.BytesReceived, BytesAdded: n.Bytes, FilesAdded: n.Files}
-	}
-	for i := range s.Feeds {
-		f := &s.Feeds[i]
-		if f.Last == nil {
-			continue
-		}
-		feed := metrics.Feed{
-			Name: f.Feed.String(), Deals: f.Deals, Held: f.Held != nil, Failed: f.Last.Outcome == lake.OutcomeFailed,
-			Quarantined: f.Last.Quarantined, Drift: f.Last.DriftCount(), Unproved: f.UnprovedAbsent,
-		}
-		if f.SnapshotAt != nil {
-			feed.SnapshotAt = f.SnapshotAt.Time
-		}
-		if f.judged {
-			feed.MaxAge = h.MaxAge
-		}
-		h.Feeds = append(h.Feeds, feed)
-	}
-	return h
 }
 
 // lakeMetrics returns a collector that reads the health of a lake when a scrape asks for it, once a minute at most.

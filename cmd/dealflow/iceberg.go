@@ -10,6 +10,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
+	"dealflow/internal/words"
 	"dealflow/load/iceberg"
 	"dealflow/schemas/lake"
 )
@@ -124,7 +125,7 @@ func (a *app) printTables(r *maintain.TablesResult) error {
 	switch p := r.Published; {
 	case p != nil:
 		a.say().Info("tables published", "lake", r.Lake, "commit", p.Commit, "kept", p.Kept, "objects", p.Objects, "bytes", p.Bytes, "seconds", p.Seconds,
-			logs.Text("published the Iceberg tables of %s as of commit %d, with %d commits to travel to: %d objects (%s), %.1f s", r.Lake, p.Commit, p.Kept, p.Objects, size(p.Bytes), p.Seconds))
+			logs.Text("published the Iceberg tables of %s as of commit %d, with %d commits to travel to: %d objects (%s), %.1f s", r.Lake, p.Commit, p.Kept, p.Objects, words.Size(p.Bytes), p.Seconds))
 	case r.Outcome == lake.OutcomeDone && !r.On:
 		a.say().Info("tables removed", "lake", r.Lake, logs.Text("removed the Iceberg tables of %s", r.Lake))
 	}
@@ -179,7 +180,7 @@ func (a *app) printIceberg(r *icebergResult) error {
 	var rows [][]string
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		rows = append(rows, []string{t.Namespace + "." + t.Name, fmt.Sprint(t.Snapshots), fmt.Sprint(t.Objects), size(t.Bytes), t.Metadata()})
+		rows = append(rows, []string{t.Namespace + "." + t.Name, fmt.Sprint(t.Snapshots), fmt.Sprint(t.Objects), words.Size(t.Bytes), t.Metadata()})
 	}
 	return printTable(a.Stdout, []string{"table", ">commits", ">objects", ">bytes", "metadata"}, rows)
 }

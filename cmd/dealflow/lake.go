@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/catalog"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -82,7 +83,7 @@ func (a *app) warnIfPrivate(l *load.Lake, c *catalog.Catalog) {
 	if !c.Private {
 		return
 	}
-	a.logger().Warn("the published catalog is not used; a private one answers", "why", c.Why.Error(), "next", cmp.Or(beforeWriting(l), "dealflow catalog"))
+	a.logger().Warn("the published catalog is not used; a private one answers", "why", c.Why.Error(), "next", cmp.Or(advice.BeforeWriting(l), "dealflow catalog"))
 }
 
 // withCatalog opens the catalog of a lake, calls use, and closes it. On a remote lake, use may run only these

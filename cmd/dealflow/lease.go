@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/words"
 	"dealflow/load"
 )
 
@@ -111,7 +112,7 @@ func (a *app) printLease(r *leaseResult) error {
 		if row[1] == "" {
 			continue
 		}
-		if _, err := fmt.Fprintf(a.Stdout, "%-11s %s\n", row[0], printable(row[1])); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "%-11s %s\n", row[0], words.Printable(row[1])); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
+	"dealflow/internal/words"
 )
 
 // maintainConfig returns the configuration of a maintenance command, which does not use the API.
@@ -25,7 +26,7 @@ func (a *app) printMaintained(r *maintain.Result) {
 	if r.Commit > 0 {
 		files := ""
 		if r.FilesAdded+r.FilesRemoved > 0 { // else it is a commit about a setting
-			files = fmt.Sprintf(", %d files (%s) in place of %d (%s)", r.FilesAdded, size(r.BytesAdded), r.FilesRemoved, size(r.BytesRemoved))
+			files = fmt.Sprintf(", %d files (%s) in place of %d (%s)", r.FilesAdded, words.Size(r.BytesAdded), r.FilesRemoved, words.Size(r.BytesRemoved))
 		}
 		a.say().Info("commit", "commit", r.Commit, "lake", r.Lake, "known_at", r.KnownAt.String(), "outcome", r.Outcome, "files", r.FilesAdded,
 			"bytes", r.BytesAdded, "files_removed", r.FilesRemoved, "bytes_removed", r.BytesRemoved, "seconds", r.Seconds,

@@ -14,6 +14,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/logs"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -112,7 +113,7 @@ func (p *progress) sayReading(feed api.Feed, now time.Time, size int64) {
 	if left := size - int64(r.last.Deals); left > 0 && rate > 0 && r.last.Phase == "walk" && r.last.Round == 1 {
 		eta := time.Duration(float64(left)/rate) * time.Second
 		fields = append(fields, "eta_seconds", int64(eta.Seconds()))
-		text += fmt.Sprintf(", about %s left", age(eta))
+		text += fmt.Sprintf(", about %s left", words.Age(eta))
 	}
 	p.app.say().Info("progress", append(fields, logs.Text("%s", text))...)
 }
@@ -148,7 +149,7 @@ func (b *feedBar) shown() string {
 func (p *progress) page(now extract.Progress) {
 	p.record(now)
 	if bar := p.feeds[now.Feed]; bar != nil {
-		text := fmt.Sprintf("%s %d: %d pages, %d deals, %s", now.Phase, now.Round, now.Pages, now.Deals, size(now.Bytes))
+		text := fmt.Sprintf("%s %d: %d pages, %d deals, %s", now.Phase, now.Round, now.Pages, now.Deals, words.Size(now.Bytes))
 		if now.Wait > 0 {
 			text = fmt.Sprintf("waiting %s: %s", now.Wait.Round(time.Second), now.Reason)
 		}
@@ -185,9 +186,9 @@ func (p *progress) feedDone(f lake.FeedRun) {
 	p.mu.Lock()
 	delete(p.read, f.Feed)
 	p.mu.Unlock()
-	text := fmt.Sprintf("%-7s %6d deals  +%d ~%d -%d  %d pages, %s", f.Outcome, f.Deals, f.Added+f.Reappeared, f.Changed, f.Removed, f.Pages, size(f.Bytes))
+	text := fmt.Sprintf("%-7s %6d deals  +%d ~%d -%d  %d pages, %s", f.Outcome, f.Deals, f.Added+f.Reappeared, f.Changed, f.Removed, f.Pages, words.Size(f.Bytes))
 	if f.Error != "" {
-		text = fmt.Sprintf("%-7s %s", f.Outcome, printable(f.Error))
+		text = fmt.Sprintf("%-7s %s", f.Outcome, words.Printable(f.Error))
 	}
 	if bar := p.feeds[f.Feed]; bar != nil {
 		bar.show(text)

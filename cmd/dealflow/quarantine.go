@@ -14,6 +14,7 @@ import (
 	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
 	"dealflow/internal/pull"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -96,7 +97,7 @@ func listQuarantine(ctx context.Context, a *app, all bool) error {
 		if q.Open {
 			state = "open"
 		}
-		rows = append(rows, []string{q.ID, q.Feed.String(), deal, state, q.Reason, fmt.Sprint(q.Runs), q.First.String(), size(int64(q.Bytes)), printable(q.Detail)})
+		rows = append(rows, []string{q.ID, q.Feed.String(), deal, state, q.Reason, fmt.Sprint(q.Runs), q.First.String(), words.Size(int64(q.Bytes)), words.Printable(q.Detail)})
 	}
 	return printTable(a.Stdout, []string{"id", "feed", ">deal", "state", "reason", ">runs", "first observed", ">size", "detail"}, rows)
 }
@@ -199,7 +200,7 @@ func showQuarantine(ctx context.Context, a *app, id string) error {
 	}
 	q := records[0]
 	a.say().Info("record", "feed", q.Feed.String(), "page", q.Page, "reason", q.Reason, "detail", q.Detail,
-		logs.Text("%s, page %s: %s", q.Feed, printable(q.Page), printable(q.Reason+": "+q.Detail)))
+		logs.Text("%s, page %s: %s", q.Feed, words.Printable(q.Page), words.Printable(q.Reason+": "+q.Detail)))
 	_, err = a.Stdout.Write(q.payload)
 	return err
 }

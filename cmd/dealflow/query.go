@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dealflow/internal/safesql"
+	"dealflow/internal/words"
 	"dealflow/load/parquet"
 	"dealflow/sql/answer"
 	"dealflow/sql/quote"
@@ -274,7 +275,7 @@ func printRows(rows *answer.Rows, out io.Writer) error {
 	for rows.Next() {
 		row := rows.Texts()
 		for i := range row {
-			row[i] = clip(printable(row[i]))
+			row[i] = clip(words.Printable(row[i]))
 		}
 		cells = append(cells, row)
 	}

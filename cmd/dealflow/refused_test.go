@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/status"
 	"dealflow/internal/testkit"
 	"dealflow/internal/testkit/world"
 	"dealflow/load/store"
@@ -51,7 +52,7 @@ func TestLakesOnlyRead(t *testing.T) {
 			}
 			return stdout.Bytes()
 		}
-		var status statusResult
+		var status status.Result
 		if err := json.Unmarshal(run(8, "status", "--json", "--max-age", "1h"), &status); err != nil {
 			t.Fatal(err)
 		}

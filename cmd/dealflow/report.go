@@ -12,6 +12,7 @@ import (
 
 	"dealflow/internal/logs"
 	"dealflow/internal/report"
+	"dealflow/internal/words"
 	"dealflow/schemas/lake"
 )
 
@@ -99,7 +100,7 @@ func runReport(ctx context.Context, a *app, o reportOptions) error {
 		return printJSON(a.Stdout, result)
 	}
 	a.say().Info("report written", "path", o.out, "bytes", result.Bytes, "commit", result.Commit, "known_at", result.KnownAt.String(),
-		logs.Text("wrote %s (%s): the lake as of commit %d, known at %s", o.out, size(int64(result.Bytes)), result.Commit, result.KnownAt))
+		logs.Text("wrote %s (%s): the lake as of commit %d, known at %s", o.out, words.Size(int64(result.Bytes)), result.Commit, result.KnownAt))
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"dealflow/internal/logs"
 	"dealflow/internal/maintain"
 	"dealflow/internal/pull"
+	"dealflow/internal/words"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -346,7 +347,7 @@ func (a *app) printRun(r *pull.Result) error {
 			"back", sum(func(f *lake.FeedRun) int64 { return f.Reappeared }), "unchanged", sum(func(f *lake.FeedRun) int64 { return f.Unchanged }),
 			"files", r.Files, "bytes", r.BytesWritten, "seconds", r.Seconds,
 			logs.Text("commit %d of %s, known at %s: %s, %s, in %d files (%s), %.1f s",
-				r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, size(r.BytesWritten), r.Seconds))
+				r.Commit, r.Lake, r.KnownAt, r.Outcome, counts(r), r.Files, words.Size(r.BytesWritten), r.Seconds))
 	case r.Outcome == lake.OutcomeUnchanged && len(r.Feeds) == 0:
 		a.say().Info("nothing new", "lake", r.Lake, "seconds", r.Seconds, logs.Text("no deal with a readable id is in quarantine in %s: there is nothing to request again", r.Lake))
 	case r.Outcome == lake.OutcomeUnchanged:
@@ -367,6 +368,6 @@ func (a *app) printDrift(f *lake.FeedRun) {
 			return
 		}
 		a.say().Info("drift", "feed", f.Feed.String(), "kind", d.Kind, "pointer", d.Pointer, "count", d.Count, "example", d.Example,
-			logs.Text("drift: %s: %s at %s, %d times, such as %s", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example)))
+			logs.Text("drift: %s: %s at %s, %d times, such as %s", f.Feed, d.Kind, words.Printable(d.Pointer), d.Count, words.Printable(d.Example)))
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
+	"dealflow/internal/status"
 )
 
 // TestRunbookIsComplete checks that the runbook has an entry for each exit code, each check of doctor, each finding of
@@ -29,7 +30,7 @@ func TestRunbookIsComplete(t *testing.T) {
 	for _, e := range exitcode.Table() {
 		codes = append(codes, strconv.Itoa(e.Code))
 	}
-	for kind := range findingKinds {
+	for kind := range status.Kinds {
 		findings = append(findings, kind)
 	}
 	lines, warnings := sourceWarnings(t)

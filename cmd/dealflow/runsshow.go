@@ -11,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
 	"dealflow/internal/logs"
+	"dealflow/internal/runlist"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/lake"
@@ -60,12 +63,12 @@ func runRunsShow(ctx context.Context, a *app, name string) error {
 
 // findRun returns a run by commit number, id, or beginning of its id. It returns a usage error unless exactly one run
 // matches.
-func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, error) {
+func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runlist.Row, error) {
 	entries, err := attempts.List(ctx, l.Store())
 	if err != nil {
 		a.logger().Warn("attempts that made no commit are not listed", "error", err)
 	}
-	waiting := a.waiting(l, entries)
+	waiting := a.attemptsOn(l).Waiting(entries)
 	if name == "last" {
 		return a.runRow(ctx, l, l.Log().Number, "", entries, waiting)
 	}
@@ -104,9 +107,9 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runRow, 
 	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(ids), name)
 }
 
-// runRow returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit. waiting are
+// runlist.Row returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit. waiting are
 // attempts that are not among the entries.
-func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry, waiting []attempts.Attempt) (*runRow, error) {
+func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry, waiting []attempts.Attempt) (*runlist.Row, error) {
 	var commits []lake.Commit
 	run, err := l.Run(ctx, number)
 	if err != nil {
@@ -115,12 +118,12 @@ func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string,
 	if run != nil {
 		commits, id = []lake.Commit{*run}, run.RunID
 	}
-	made, err := a.resolve(ctx, l, slices.DeleteFunc(slices.Clone(entries), func(e attempts.Entry) bool { return e.RunID != id }))
+	made, err := a.attemptsOn(l).Resolve(ctx, slices.DeleteFunc(slices.Clone(entries), func(e attempts.Entry) bool { return e.RunID != id }))
 	if err != nil {
 		return nil, err
 	}
 	made = append(made, waiting...)
-	for _, row := range rowsOf(commits, l.Log(), made) {
+	for _, row := range runlist.Merge(commits, l.Log(), made) {
 		if row.RunID == id {
 			return &row, nil
 		}
@@ -155,7 +158,7 @@ func (a *app) printAttempt(t *attempts.Attempt) error {
 			ended = "found " + t.EndedAt.String()
 		}
 	}
-	fmt.Fprintf(a.Stdout, "attempt   %s\nrun       %s\nstarted   %s, %s\nby        %s\noutcome   %s", t.Command, t.RunID, t.StartedAt, ended, printable(t.Owner), t.Outcome)
+	fmt.Fprintf(a.Stdout, "attempt   %s\nrun       %s\nstarted   %s, %s\nby        %s\noutcome   %s", t.Command, t.RunID, t.StartedAt, ended, words.Printable(t.Owner), t.Outcome)
 	if t.ExitCode != nil {
 		fmt.Fprintf(a.Stdout, ", exit code %d", *t.ExitCode)
 	}
@@ -163,11 +166,11 @@ func (a *app) printAttempt(t *attempts.Attempt) error {
 	if t.Error != "" {
 		fmt.Fprintf(a.Stdout, "\n%s\n", printableLines(t.Error))
 	}
-	if todo := todoAfter(t); todo != "" {
+	if todo := advice.After(t); todo != "" {
 		fmt.Fprintf(a.Stdout, "to do: %s\n", todo)
 	}
 	for _, warning := range t.Warnings {
-		fmt.Fprintf(a.Stdout, "warning: %s\n", printable(warning))
+		fmt.Fprintf(a.Stdout, "warning: %s\n", words.Printable(warning))
 	}
 	return nil
 }
@@ -176,12 +179,12 @@ func (a *app) printAttempt(t *attempts.Attempt) error {
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = printable(lines[i])
+		lines[i] = words.Printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (a *app) printReport(row *runRow) error {
+func (a *app) printReport(row *runlist.Row) error {
 	c := &row.Commit
 	fmt.Fprintf(a.Stdout, "commit    %d, %s of %s\nrun       %s\nknown at  %s\nstarted   %s, finished %s\n", c.Number, c.Command, cmp.Or(c.SnapshotDate, "no snapshot"), c.RunID, c.KnownAt, c.StartedAt, c.FinishedAt)
 	fmt.Fprintf(a.Stdout, "outcome   %s\nprogram   dealflow %s\n", c.Outcome, c.DealflowVersion)
@@ -212,7 +215,7 @@ func traffic(c *lake.Commit) (rows [][]string) {
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		row := append([]string{f.Feed.String()}, figures(f.Pages, f.Requests)...)
-		row = append(row, size(f.Bytes), fmt.Sprint(f.Retries), inSeconds(f.WaitedMS))
+		row = append(row, words.Size(f.Bytes), fmt.Sprint(f.Retries), inSeconds(f.WaitedMS))
 		row = append(row, figures(f.Sweeps, f.Confirmations)...)
 		rows = append(rows, append(row, inSeconds(f.ExtractMS), inSeconds(f.WriteMS)))
 	}
@@ -225,18 +228,18 @@ func (a *app) printNotes(c *lake.Commit, attempt *attempts.Attempt) {
 	for i := range c.Feeds {
 		f := &c.Feeds[i]
 		if f.Error != "" {
-			notes = append(notes, fmt.Sprintf("%s %s: %s", f.Feed, f.Outcome, printable(f.Error)))
+			notes = append(notes, fmt.Sprintf("%s %s: %s", f.Feed, f.Outcome, words.Printable(f.Error)))
 		}
 		if f.SyncMissed > 0 {
 			notes = append(notes, fmt.Sprintf("%s: %d changes that syncs had missed: deals %v", f.Feed, f.SyncMissed, f.SyncMissedIDs))
 		}
 		for _, d := range f.Drift {
-			notes = append(notes, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, printable(d.Pointer), d.Count, printable(d.Example)))
+			notes = append(notes, fmt.Sprintf("%s: %s at %s, %d times, such as %s", f.Feed, d.Kind, words.Printable(d.Pointer), d.Count, words.Printable(d.Example)))
 		}
 	}
 	if attempt != nil {
 		for _, warning := range attempt.Warnings {
-			notes = append(notes, "warning: "+printable(warning))
+			notes = append(notes, "warning: "+words.Printable(warning))
 		}
 	}
 	if len(notes) > 0 {

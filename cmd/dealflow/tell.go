@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
 	"dealflow/internal/exitcode"
 	"dealflow/internal/lineage"
@@ -18,6 +19,7 @@ import (
 	"dealflow/internal/metrics"
 	"dealflow/internal/notify"
 	"dealflow/internal/pull"
+	"dealflow/internal/words"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -229,7 +231,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	}
 	if d.Commit == 0 {
 		r.ExitCode, r.Error = &d.ExitCode, d.Error
-		d.Todo = todoAfterResult(t.command, &r)
+		d.Todo = advice.AfterResult(t.command, &r)
 	}
 	switch {
 	case event == "success" && d.Commit > 0:
@@ -237,7 +239,7 @@ func (t *telling) told(at *attempt, ended metrics.Ending, event string, err erro
 	case event == "success":
 		d.Text = fmt.Sprintf("dealflow %s of %s: %s", d.Command, d.Lake, d.Outcome)
 	default:
-		d.Text = fmt.Sprintf("dealflow %s of %s: exit code %d: %s", d.Command, d.Lake, d.ExitCode, reasonLine(d.Error, d.RunID))
+		d.Text = fmt.Sprintf("dealflow %s of %s: exit code %d: %s", d.Command, d.Lake, d.ExitCode, words.Reason(d.Error, d.RunID))
 	}
 	return d
 }

@@ -21,6 +21,7 @@ import (
 
 	"dealflow/internal/lineage/lineagetest"
 	"dealflow/internal/pull"
+	"dealflow/internal/status"
 	"dealflow/schemas/lake"
 )
 
@@ -65,7 +66,7 @@ func TestMetricsFile(t *testing.T) {
 			}
 		}
 	}
-	status := func(want int) (s statusResult) {
+	stateNow := func(want int) (s status.Result) {
 		t.Helper()
 		code, out := m.exitOf(t, []string{settings[0]}, "status", "--json")
 		if err := json.Unmarshal([]byte(out), &s); err != nil || code != want {
@@ -73,7 +74,7 @@ func TestMetricsFile(t *testing.T) {
 		}
 		return s
 	}
-	ofLake := func(s statusResult) map[string]float64 {
+	ofLake := func(s status.Result) map[string]float64 {
 		return map[string]float64{
 			`dealflow_lake_readable{}`: 1, `dealflow_lake_state{state="` + s.State + `"}`: 1, `dealflow_lake_commit{}`: float64(s.Commit),
 			`dealflow_lake_files{}`: float64(s.Files), `dealflow_lake_bytes{}`: float64(s.Bytes), `dealflow_lake_catalog_commit{}`: float64(s.CatalogCommit),
@@ -92,7 +93,7 @@ func TestMetricsFile(t *testing.T) {
 		t.Fatalf("the night ends with %d:\n%s", code, out)
 	}
 	night := read()
-	wantSamples("a night", night, ofLake(status(0)))
+	wantSamples("a night", night, ofLake(stateNow(0)))
 	wantSamples("a night", night, map[string]float64{`dealflow_command_exit_code{command="run"}`: 0, `dealflow_command_success_timestamp_seconds{command="run"}`: night[`dealflow_command_end_timestamp_seconds{command="run"}`]})
 	if night[`dealflow_command_requests{command="run"}`] < 2 {
 		t.Errorf("the run sent %v requests, want some", night[`dealflow_command_requests{command="run"}`])
@@ -106,7 +107,7 @@ func TestMetricsFile(t *testing.T) {
 		t.Errorf("a run without an API ends with %d:\n%s", code, out)
 	}
 	wantSamples("a failure", read(), kept)
-	wantSamples("a failure", read(), ofLake(status(8)))
+	wantSamples("a failure", read(), ofLake(stateNow(8)))
 	wantSamples("a failure", read(), map[string]float64{`dealflow_command_exit_code{command="run"}`: 4, `dealflow_lake_findings{kind="failed",severity="problem"}`: 1})
 
 	away := root + "-away"
@@ -129,7 +130,7 @@ func TestMetricsFile(t *testing.T) {
 	if code, out := m.exitOf(t, settings, "status"); code != 8 {
 		t.Errorf("status ends with %d, want 8:\n%s", code, out)
 	}
-	s := status(8)
+	s := stateNow(8)
 	wantSamples("status", read(), ofLake(s))
 	wantSamples("status", read(), kept)
 
@@ -147,7 +148,7 @@ func TestMetricsFile(t *testing.T) {
 	wantSamples("serve", samples(t, scrape(t, root)), ofLake(s))
 }
 
-func feedIndex(t *testing.T, s statusResult, name string) int {
+func feedIndex(t *testing.T, s status.Result, name string) int {
 	t.Helper()
 	for i := range s.Feeds {
 		if s.Feeds[i].Feed.String() == name {
@@ -158,7 +159,7 @@ func feedIndex(t *testing.T, s statusResult, name string) int {
 	return 0
 }
 
-func countFindings(s statusResult, kind string) (n float64) {
+func countFindings(s status.Result, kind string) (n float64) {
 	for _, f := range s.Findings {
 		if f.Kind == kind {
 			n++

@@ -18,10 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/logs"
 	"dealflow/internal/pull"
+	"dealflow/internal/runlist"
+	"dealflow/internal/status"
 	"dealflow/internal/ui"
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/console"
@@ -29,6 +33,7 @@ import (
 	"dealflow/internal/ui/login"
 	"dealflow/internal/ui/operator"
 	"dealflow/internal/ui/study"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/store"
 	"dealflow/schemas/api"
@@ -440,26 +445,27 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	if e.options.maxAge > 0 {
 		o.maxAge = e.options.maxAge
 	}
-	in, err := a.newInspection(o)
+	cfg, err := a.statusConfig(o)
 	if err != nil {
 		return nil, err
 	}
-	in.catalogs = e.catalogs
-	s, err := in.inspect(ctx, e.where, o)
+	cfg.Catalogs = e.catalogs
+	s, err := status.Inspect(ctx, e.where, cfg)
 	if errors.Is(err, load.ErrNoLake) && !e.begun.Load() {
-		s, err = in.inspectEmpty(ctx, e.where, o)
+		s, err = status.InspectEmpty(ctx, e.where, cfg)
 	}
 	if err != nil {
 		return nil, e.gone(err)
 	}
-	h := &operator.Health{Now: in.now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
+	log := s.From().Log()
+	h := &operator.Health{Now: cfg.Now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
 		h.Findings = append(h.Findings, heldFinding(s, f))
 	}
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
 		feed := operator.FeedHealth{Feed: f.Feed, Deals: f.Deals, Stale: f.Stale, Held: f.Held != nil, Last: f.Last}
-		if last := in.log.LastSnapshot(f.Feed); last != nil {
+		if last := log.LastSnapshot(f.Feed); last != nil {
 			feed.Night = last.Feed(f.Feed)
 		}
 		if f.SnapshotAt != nil {
@@ -470,15 +476,15 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 		}
 		h.Feeds = append(h.Feeds, feed)
 	}
-	for i := range in.log.Commits {
-		if c := &in.log.Commits[i]; len(c.Feeds) > 0 {
+	for i := range log.Commits {
+		if c := &log.Commits[i]; len(c.Feeds) > 0 {
 			h.Checks = c.Checks
 		}
 	}
-	h.Attempts = runsOf(rowsOf(in.log.Commits, in.log, s.made))
+	h.Attempts = runsOf(runlist.Merge(log.Commits, log, s.Attempts()))
 	h.Size = sizeFacts(s)
-	h.Quarantine, err = store.Within(ctx, o.timeout, errNoAnswer, func(ctx context.Context) ([]operator.Quarantined, error) {
-		return openQuarantine(ctx, in.lake)
+	h.Quarantine, err = store.Within(ctx, o.timeout, status.ErrNoAnswer, func(ctx context.Context) ([]operator.Quarantined, error) {
+		return openQuarantine(ctx, s.From())
 	})
 	if err != nil {
 		h.QuarantineFlaw = err.Error() // the rest is known, and may say why
@@ -531,14 +537,14 @@ func recordIn(ctx context.Context, l *load.Lake, id string) ([]byte, error) {
 }
 
 // heldFinding returns a finding for the page. A failed run that waits for a person is held, and says what its checks found.
-func heldFinding(s *statusResult, f finding) operator.Finding {
+func heldFinding(s *status.Result, f status.Finding) operator.Finding {
 	found := operator.Finding{Kind: f.Kind, Severity: f.Severity, Feed: f.Feed, Reason: f.Reason, Todo: f.Todo}
 	t := s.LastFailure
 	if f.Kind != "failed" || t == nil || !t.Open {
 		return found
 	}
 	found.RunID = t.RunID
-	if !isHeld(t.ExitCode) {
+	if !exitcode.WasHeld(t.ExitCode) {
 		return found
 	}
 	found.Kind = "held"
@@ -552,7 +558,7 @@ func heldFinding(s *statusResult, f finding) operator.Finding {
 }
 
 // sizeFacts says what the lake has grown to, and who is at work.
-func sizeFacts(s *statusResult) []frame.Fact {
+func sizeFacts(s *status.Result) []frame.Fact {
 	var facts []frame.Fact
 	if s.Commit > 0 {
 		facts = lakeFacts(s)
@@ -565,18 +571,18 @@ func sizeFacts(s *statusResult) []frame.Fact {
 	}
 	if len(s.Nights) > 0 {
 		n := &s.Nights[0]
-		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, size(n.BytesReceived), n.Files, size(n.Bytes))})
+		facts = append(facts, frame.Fact{Name: "Last night", Value: fmt.Sprintf("%.1f s, %d requests, %s received, %d files of %s added", n.Seconds, n.Requests, words.Size(n.BytesReceived), n.Files, words.Size(n.Bytes))})
 	}
 	return facts
 }
 
-func lakeFacts(s *statusResult) []frame.Fact {
+func lakeFacts(s *status.Result) []frame.Fact {
 	facts := []frame.Fact{
-		{Name: "Files", Value: fmt.Sprintf("%d, %s", s.Files, size(s.Bytes))},
+		{Name: "Files", Value: fmt.Sprintf("%d, %s", s.Files, words.Size(s.Bytes))},
 		{Name: "Snapshot day", Value: s.SnapshotDate},
 		{Name: "Day zone", Value: s.DayZone},
 	}
-	switch flaw := catalogFlaw(s); flaw {
+	switch flaw := s.CatalogTrouble(); flaw {
 	case "":
 		facts = append(facts, frame.Fact{Name: "Catalog", Value: "up to date"})
 	default:
@@ -588,13 +594,13 @@ func lakeFacts(s *statusResult) []frame.Fact {
 	return facts
 }
 
-func runsOf(rows []runRow) []operator.Run {
+func runsOf(rows []runlist.Row) []operator.Run {
 	runs := make([]operator.Run, 0, len(rows))
 	for i := range rows {
 		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
-			r.Todo = todoAfter(r.Attempt)
-			if isHeld(r.Attempt.ExitCode) {
+			r.Todo = advice.After(r.Attempt)
+			if exitcode.WasHeld(r.Attempt.ExitCode) {
 				r.Commit.Outcome = lake.OutcomeHeld // the record says that it failed
 			}
 		}
@@ -611,15 +617,15 @@ func (e *explorer) runs(ctx context.Context, most int) (*operator.Listing, error
 		return nil, err
 	}
 	var found operator.Listing
-	made, err := a.readAttempts(ctx, l, most)
+	made, err := a.attemptsOn(l).Attempts(ctx, most)
 	if err != nil {
 		found.Flaw, made = err.Error(), []attempts.Attempt{} // the log has every commit
 	}
-	commits, err := lastRuns(ctx, l, most)
+	commits, err := runlist.Last(ctx, l, most)
 	if err != nil {
 		return nil, err
 	}
-	rows := rowsOf(commits, l.Log(), made)
+	rows := runlist.Merge(commits, l.Log(), made)
 	found.Runs = runsOf(rows[:min(most, len(rows))])
 	return &found, nil
 }
@@ -639,7 +645,7 @@ func (e *explorer) run(ctx context.Context, name string) (*operator.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &runsOf([]runRow{*row})[0], nil
+	return &runsOf([]runlist.Row{*row})[0], nil
 }
 
 // files counts what a commit added and removed.

@@ -17,10 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
 	"dealflow/internal/config"
 	"dealflow/internal/logs"
 	"dealflow/internal/pull"
+	"dealflow/internal/runlist"
+	"dealflow/internal/status"
 	"dealflow/internal/testkit/world"
 	"dealflow/internal/ui/operator"
 	"dealflow/load"
@@ -40,7 +43,7 @@ func TestExplorerSaysStatus(t *testing.T) {
 		}
 		return h.Verdict()
 	}
-	for kind, severity := range findingKinds {
+	for kind, severity := range status.Kinds {
 		bad := map[string]bool{"failed": true, "held": true, "stale": true}[verdict(kind)]
 		if bad != (severity == verdictProblem) {
 			t.Errorf("%s is a %s, and the verdict is %s", kind, severity, verdict(kind))
@@ -80,10 +83,10 @@ func TestExplorerSaysStatus(t *testing.T) {
 		{"succeeded since", "run", 5, "a quality check holds the run:\n  duplicate_deals: 3\nnothing was committed", attempts.Result{Held: lake.Held{Checks: []string{"duplicate_deals"}}}, true, "failed", "look at the source; if the data is right, `dealflow run --accept-checks duplicate_deals`"},
 	} {
 		ended := attemptOf(c.command, c.code, c.message, c.reported)
-		s := &statusResult{}
-		s.LastFailure = new(shortOf(ended))
+		s := &status.Result{}
+		s.LastFailure = new(status.ShortOf(ended))
 		s.LastFailure.Open = !c.over
-		if got := heldFinding(s, finding{Kind: "failed", Severity: verdictProblem, Reason: failureText(ended), Todo: todoAfter(ended)}); got.Kind != c.kind || got.Todo != c.todo {
+		if got := heldFinding(s, status.Finding{Kind: "failed", Severity: verdictProblem, Reason: status.FailureText(ended), Todo: advice.After(ended)}); got.Kind != c.kind || got.Todo != c.todo {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
 		}
 	}
@@ -102,12 +105,12 @@ func attemptOf(command string, code int, message string, reported attempts.Resul
 func TestExplorerSaysWhatHolds(t *testing.T) {
 	const message = "a quality check holds the run:\n  emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)\n  emptied_lists: loan/af/priced: 9 (banks)\nnothing was committed; check the source"
 	const todo = "look at the source; if the data is right, `dealflow run --accept-checks emptied_columns,emptied_lists --snapshot-date 2026-03-11`"
-	s := &statusResult{}
+	s := &status.Result{}
 	ended := attemptOf("run", 5, message, attempts.Result{Held: lake.Held{Checks: []string{"emptied_columns", "emptied_lists"}}})
 	ended.SnapshotDate = "2026-03-11"
-	s.LastFailure = new(shortOf(ended))
+	s.LastFailure = new(status.ShortOf(ended))
 	s.LastFailure.Open = true
-	got := heldFinding(s, finding{Kind: "failed", Reason: failureText(ended), Todo: todoAfter(ended)})
+	got := heldFinding(s, status.Finding{Kind: "failed", Reason: status.FailureText(ended), Todo: advice.After(ended)})
 	want := []string{"emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)", "emptied_lists: loan/af/priced: 9 (banks)"}
 	if !slices.Equal(got.Details, want) || got.RunID != "01a2" || got.Todo != todo {
 		t.Errorf("got %q of %s, and %s", got.Details, got.RunID, got.Todo)
@@ -115,7 +118,7 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	if strings.Contains(got.Reason, "failed") || !strings.Contains(got.Reason, "committed nothing") {
 		t.Errorf("a held run: %s", got.Reason)
 	}
-	runs := runsOf([]runRow{{Commit: commitOf(ended), Attempt: ended}})
+	runs := runsOf(runlist.Merge(nil, new(load.Log), []attempts.Attempt{*ended}))
 	if runs[0].Todo != todo || runs[0].Commit.Outcome != lake.OutcomeHeld {
 		t.Errorf("the page of the attempt says %s: %s", runs[0].Commit.Outcome, runs[0].Todo)
 	}

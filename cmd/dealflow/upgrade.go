@@ -11,6 +11,7 @@ import (
 
 	"dealflow/internal/catalog"
 	"dealflow/internal/logs"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/transfer"
 	"dealflow/schemas/lake"
@@ -99,7 +100,7 @@ func (a *app) printUpgraded(r upgradeResult) error {
 	if a.settings.json {
 		return printJSON(a.Stdout, r)
 	}
-	lines := []string{fmt.Sprintf("upgraded %s to %s: commits 1 to %d (%d now), %d files, %s (%d now)", r.From, r.To, r.Commits, r.Added, r.Files, size(r.Bytes), r.Copied)}
+	lines := []string{fmt.Sprintf("upgraded %s to %s: commits 1 to %d (%d now), %d files, %s (%d now)", r.From, r.To, r.Commits, r.Added, r.Files, words.Size(r.Bytes), r.Copied)}
 	if r.OldRows > 0 {
 		lines = append(lines, fmt.Sprintf("%d rows would be read in another way by the present schema: `dealflow replay --lake %s --snapshots` writes them again", r.OldRows, r.To))
 	}

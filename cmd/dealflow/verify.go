@@ -13,6 +13,7 @@ import (
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
+	"dealflow/internal/words"
 	"dealflow/load/verify"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
@@ -108,17 +109,6 @@ func dataRead(cfg *verify.Config) string {
 	return fmt.Sprintf("%d/%d", cfg.Slice, cfg.Slices)
 }
 
-// readDataFlag returns the flag, after a space, with which a verify reads that data; "" for none.
-func readDataFlag(read string) string {
-	switch read {
-	case "":
-		return ""
-	case attempts.ReadAll:
-		return " --read-data"
-	}
-	return " --read-data=" + read
-}
-
 // parsePart parses n/t, the n-th of t parts.
 func parsePart(text string) (n, t int, err error) {
 	slice, slices, _ := strings.Cut(text, "/")
@@ -153,14 +143,14 @@ func printFinding(w io.Writer, f verify.Finding) {
 	if f.Version != nil {
 		which += fmt.Sprintf(" version %d", *f.Version)
 	}
-	fmt.Fprintf(w, "%s: %s: %s%s\n  %s\n  to do: %s\n\n", f.Severity, f.Check, printable(f.Path), which, printable(f.Detail), printable(f.Todo))
+	fmt.Fprintf(w, "%s: %s: %s%s\n  %s\n  to do: %s\n\n", f.Severity, f.Check, words.Printable(f.Path), which, words.Printable(f.Detail), words.Printable(f.Todo))
 }
 
 // verifiedSummary returns the last line: what was checked, and the result.
 func verifiedSummary(r *verify.Report) string {
 	checked := fmt.Sprintf("commit %d: %d commits, %d files", r.Commit, r.Checked.Commits, r.Checked.Files)
 	if r.ReadData {
-		checked += fmt.Sprintf(", %d of them read (%s, %d rows)", r.Checked.FilesRead, size(r.Checked.BytesRead), r.Checked.RowsRead)
+		checked += fmt.Sprintf(", %d of them read (%s, %d rows)", r.Checked.FilesRead, words.Size(r.Checked.BytesRead), r.Checked.RowsRead)
 	}
 	if r.Checked.Versions > 0 {
 		checked += fmt.Sprintf(", %d versions", r.Checked.Versions)
@@ -179,7 +169,7 @@ func verifiedSummary(r *verify.Report) string {
 		verdict += fmt.Sprintf(", %d notes", r.Notes)
 	}
 	if r.Garbage.Files > 0 {
-		verdict += fmt.Sprintf("; garbage: %d files, %s, which `dealflow expire` removes after the grace period", r.Garbage.Files, size(r.Garbage.Bytes))
+		verdict += fmt.Sprintf("; garbage: %d files, %s, which `dealflow expire` removes after the grace period", r.Garbage.Files, words.Size(r.Garbage.Bytes))
 	}
 	return checked + ": " + verdict
 }

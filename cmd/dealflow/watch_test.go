@@ -27,7 +27,10 @@ import (
 	"testing"
 	"time"
 
+	"dealflow/internal/runlist"
+	"dealflow/internal/status"
 	"dealflow/internal/testkit"
+	"dealflow/internal/words"
 	"dealflow/serve"
 	"dealflow/serve/sim"
 )
@@ -161,10 +164,10 @@ func (m *machine) stop() {
 }
 
 // rows returns what `runs --json` lists, oldest first.
-func (m *machine) rows() []runRow {
+func (m *machine) rows() []runlist.Row {
 	m.t.Helper()
 	code, out := m.main(m.t.Context(), "runs", "--last", "0", "--json")
-	var rows []runRow
+	var rows []runlist.Row
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != 0 {
 		m.t.Fatalf("runs ends with %d, %v:\n%s", code, err, m.stderr.String())
 	}
@@ -325,7 +328,7 @@ func TestWatchYear(t *testing.T) {
 		t.Errorf("runs of %d days, want %d", len(commits), days-len(missed))
 	}
 	code, out := m.main(t.Context(), "status", "--json")
-	var s statusResult
+	var s status.Result
 	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Watch == nil || s.Watch.State != "stopped" {
 		t.Errorf("status ends with %d, %v, and %+v; want 0 and a watch that was stopped:\n%s", code, err, s.Watch, out)
 	}
@@ -519,16 +522,16 @@ func TestYearCompressed(t *testing.T) {
 
 // storyOf returns a row of runs as a line of the story: what became of it, and the day or the reason; "" for a sync that did
 // not fail.
-func storyOf(r *runRow) string {
+func storyOf(r *runlist.Row) string {
 	switch {
 	case r.Number > 0 && r.Command == "sync":
 		return ""
 	case r.Number > 0 && r.SnapshotDate != "":
 		return fmt.Sprintf("%s %s %s", r.Command, r.Outcome, r.SnapshotDate)
 	case r.Attempt == nil || r.Attempt.ExitCode == nil:
-		return fmt.Sprintf("%s %s: %s", r.Command, r.Outcome, reasonLine(r.Attempt.Error, r.Attempt.RunID))
+		return fmt.Sprintf("%s %s: %s", r.Command, r.Outcome, words.Reason(r.Attempt.Error, r.Attempt.RunID))
 	case *r.Attempt.ExitCode != 0:
-		return fmt.Sprintf("%s %s %d: %s", r.Command, r.Outcome, *r.Attempt.ExitCode, reasonLine(r.Attempt.Error, r.Attempt.RunID))
+		return fmt.Sprintf("%s %s %d: %s", r.Command, r.Outcome, *r.Attempt.ExitCode, words.Reason(r.Attempt.Error, r.Attempt.RunID))
 	case r.Command == "sync":
 		return ""
 	}

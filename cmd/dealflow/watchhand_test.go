@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dealflow/internal/status"
 )
 
 // nightOf returns an instant of March 2026, in UTC.
@@ -87,7 +89,7 @@ func (m *machine) made(since time.Time) (lines []string) {
 }
 
 // statusNow returns what status says.
-func (m *machine) statusNow() (s statusResult) {
+func (m *machine) statusNow() (s status.Result) {
 	m.t.Helper()
 	_, out := m.main(m.t.Context(), "status", "--json")
 	if err := json.Unmarshal([]byte(out), &s); err != nil || s.Watch == nil {
@@ -211,7 +213,7 @@ func TestWatchAfterHold(t *testing.T) {
 	m.between(nightOf(11, 21, 30), nightOf(12, 12, 0), emptied)
 	m.at(nightOf(12, 9, 0), func() {
 		for _, kind := range []string{"held", "failed"} {
-			n := slices.IndexFunc(m.statusNow().Findings, func(f finding) bool { return f.Kind == kind })
+			n := slices.IndexFunc(m.statusNow().Findings, func(f status.Finding) bool { return f.Kind == kind })
 			if n < 0 {
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dealflow/internal/metrics"
+	"dealflow/internal/status"
 	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/load/store"
@@ -99,8 +100,8 @@ func (h *watchHealth) inspect(ctx context.Context) (answer []byte, code int) {
 	case errors.Is(err, load.ErrNoLake):
 		result, code = h.app.emptyStatus(ctx, h.store, err), http.StatusServiceUnavailable
 	case err != nil:
-		result, code = h.app.unknown(h.store, h.app.Now(), err), http.StatusServiceUnavailable
-	case s.State == verdictProblem:
+		result, code = h.app.unreadable(h.store, h.app.Now(), err), http.StatusServiceUnavailable
+	case s.State == status.Problem:
 		result, code = s, http.StatusServiceUnavailable
 	default:
 		result, code = s, http.StatusOK

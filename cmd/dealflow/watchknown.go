@@ -8,6 +8,7 @@ import (
 
 	"dealflow/internal/attempts"
 	"dealflow/internal/exitcode"
+	"dealflow/internal/runlist"
 	"dealflow/internal/watch"
 	"dealflow/internal/watch/schedule"
 	"dealflow/load"
@@ -39,20 +40,20 @@ func (w *watcher) known(ctx context.Context) (k watch.Known, err error) {
 		counts[e.Command]++
 		return e.Command != lake.CommandRun && !slices.Contains(w.maintenance, e.Command) || counts[e.Command] > attemptsLooked
 	})
-	made, err := w.app.resolve(ctx, l, entries)
+	made, err := w.app.attemptsOn(l).Resolve(ctx, entries)
 	if err != nil {
 		return k, err
 	}
 	if w.app.settings.clock != "server" {
 		k.Day = log.SnapshotDay()
 	}
-	rows := rowsOf(log.Commits, log, made)
+	rows := runlist.Merge(log.Commits, log, made)
 	k.Pulls, k.Maintain = w.pulls(log, rows), w.maintained(log, rows)
 	return k, nil
 }
 
 // pulls returns what runs have done for each feed of the watch.
-func (w *watcher) pulls(log *load.Log, rows []runRow) [][]watch.Pull {
+func (w *watcher) pulls(log *load.Log, rows []runlist.Row) [][]watch.Pull {
 	found := make([][]watch.Pull, len(w.feeds))
 	for n, feed := range w.feeds {
 		taken := log.SnapshotInstants(feed)
@@ -85,7 +86,7 @@ func (w *watcher) pulls(log *load.Log, rows []runRow) [][]watch.Pull {
 }
 
 // began returns when a command began, by the machine's clock; the zero time if that is not known.
-func (w *watcher) began(r *runRow) time.Time {
+func (w *watcher) began(r *runlist.Row) time.Time {
 	switch {
 	case r.Attempt != nil:
 		return r.Attempt.StartedAt.Time
@@ -97,7 +98,7 @@ func (w *watcher) began(r *runRow) time.Time {
 
 // maintained returns the newest instant since which each command of the maintenance was completed, or one of them found what a
 // person must see first.
-func (w *watcher) maintained(log *load.Log, rows []runRow) time.Time {
+func (w *watcher) maintained(log *load.Log, rows []runlist.Row) time.Time {
 	var first time.Time
 	if len(log.Commits) > 0 && w.app.settings.clock != "server" {
 		first = log.Commits[0].StartedAt.Time // a lake that begins needs no maintenance

@@ -91,6 +91,10 @@ var doors = map[string][]string{
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "sql/quote", "transform"}, // the only way from a page to a lake
 	"internal/watch":       {"schemas/...", "load/...", "internal/exitcode", "internal/logs", "internal/process", "internal/watch/schedule"},
+	"internal/words":       {},
+	"internal/runlist":     {"schemas/...", "load/...", "internal/attempts"},
+	"internal/advice":      {"schemas/...", "load/...", "internal/attempts", "internal/exitcode", "internal/maintain", "internal/pull"},
+	"internal/status":      {"schemas/...", "load/...", "internal/advice", "internal/attempts", "internal/catalog", "internal/exitcode", "internal/metrics", "internal/pull", "internal/runlist", "internal/watch", "internal/words"},
 	"cmd/dealflow":         {"*"},
 
 	"internal/arch":             {},

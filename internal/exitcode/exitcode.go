@@ -58,3 +58,6 @@ func Succeeded(code int) bool { return code == Done || code == Warnings }
 
 // IsHeld says whether a command waits for a person: what it pulled is complete, and its data was not accepted.
 func IsHeld(code int) bool { return code == Hold || code == Guard }
+
+// WasHeld is IsHeld for the code of an attempt; nil, that of one that was killed, is no hold.
+func WasHeld(code *int) bool { return code != nil && IsHeld(*code) }

@@ -1,4 +1,4 @@
-package main
+package words
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func TestAgo(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "in the future", 59 * time.Second: "59 s ago", 119 * time.Minute: "1 h 59 min ago", 72 * time.Hour: "3 days ago",
 	} {
-		if got := ago(d); got != want {
+		if got := Ago(d); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}
@@ -34,11 +34,11 @@ func TestReasonLine(t *testing.T) {
 		{long + "; leave --day-zone out, or pass --accept-day-zone", long[:119] + " … leave --day-zone out, or pass --accept-day-zone" + all},
 		{strings.Repeat("é", 241), strings.Repeat("é", 120) + " … " + strings.Repeat("é", 120) + all},
 	} {
-		if got := reasonLine(test.reason, "01AB"); got != test.want {
+		if got := Reason(test.reason, "01AB"); got != test.want {
 			t.Errorf("%.60s:\n got %q\nwant %q", test.reason, got, test.want)
 		}
 	}
-	if got, want := reasonLine("first\nsecond", ""), "first …"; got != want {
+	if got, want := Reason("first\nsecond", ""), "first …"; got != want {
 		t.Errorf("without an id: got %q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package status
 
 import (
 	"context"
@@ -6,26 +6,28 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
+	"dealflow/internal/runlist"
 	"dealflow/internal/watch"
 	"dealflow/load"
 	"dealflow/schemas/lake"
 )
 
-// statusLease is the lease of the command that is at work.
-type statusLease struct {
+// Lease is the lease of the command that is at work.
+type Lease struct {
 	State load.LeaseState `json:"state"`
 	Lease *load.Lease     `json:"lease"`
 }
 
-// statusWatch is the watch that is at work, or was last.
-type statusWatch struct {
+// Watch is the watch that is at work, or was last.
+type Watch struct {
 	State watch.State     `json:"state"` // alive, stopped, dead or silent
 	Watch *watch.Presence `json:"watch"`
 }
 
-// statusSuccess is a pull that made a commit.
-type statusSuccess struct {
+// Success is a pull that made a commit.
+type Success struct {
 	Commit     int64        `json:"commit"`
 	RunID      string       `json:"run_id"`
 	Command    string       `json:"command"`
@@ -35,8 +37,8 @@ type statusSuccess struct {
 	Warnings   []string     `json:"warnings"` // as far as its attempt was recorded
 }
 
-// statusAttempt is an attempt in short.
-type statusAttempt struct {
+// Attempt is an attempt in short.
+type Attempt struct {
 	RunID     string       `json:"run_id"`
 	Command   string       `json:"command"`
 	StartedAt lake.Instant `json:"started_at"`
@@ -49,8 +51,8 @@ type statusAttempt struct {
 	Todo      string       `json:"todo"`   // the command that mends it; "" if there is nothing to do
 }
 
-// statusNight is the cost of a run that made a commit, and what it added to the lake.
-type statusNight struct {
+// Night is the cost of a run that made a commit, and what it added to the lake.
+type Night struct {
 	Commit        int64        `json:"commit"`
 	SnapshotDate  string       `json:"snapshot_date"`
 	KnownAt       lake.Instant `json:"known_at"`
@@ -67,21 +69,21 @@ const (
 )
 
 // addHistory adds what became of the commands on the lake.
-func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
-	a := in.app
+func (in *inspection) addHistory(ctx context.Context, s *Result) error {
+	runs := in.Runs(in.lake)
 	var entries []attempts.Entry
 	reading, readCtx := errgroup.WithContext(ctx)
 	reading.Go(func() error {
-		lease, state, err := in.lake.StoredLease(readCtx, a.Now())
+		lease, state, err := in.lake.StoredLease(readCtx, in.Clock())
 		if lease != nil {
-			s.Lease = &statusLease{state, lease}
+			s.Lease = &Lease{state, lease}
 		}
 		return err
 	})
 	reading.Go(func() error {
-		presence, life, err := watch.ReadPresence(readCtx, in.lake.Store(), a.Now())
+		presence, life, err := watch.ReadPresence(readCtx, in.lake.Store(), in.Clock())
 		if presence != nil {
-			s.Watch = &statusWatch{life, presence}
+			s.Watch = &Watch{life, presence}
 		}
 		return err
 	})
@@ -93,17 +95,17 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 		return err
 	}
 	var err error
-	s.Nights, s.Waiting = in.nights(), []statusAttempt{}
-	if s.made, err = a.resolve(ctx, in.lake, newestOfEach(entries)); err != nil {
+	s.Nights, s.Waiting = in.nights(), []Attempt{}
+	if s.made, err = runs.Resolve(ctx, newestOfEach(entries)); err != nil {
 		return err
 	}
 	// What waits here has happened, too. Its place in time is found as that of the others.
-	waiting := a.waiting(in.lake, nil)
+	waiting := runs.Waiting(nil)
 	for i := range waiting {
-		s.Waiting = append(s.Waiting, shortOf(&waiting[i]))
+		s.Waiting = append(s.Waiting, ShortOf(&waiting[i]))
 	}
 	s.made = append(s.made, waiting...)
-	rows := rowsOf(in.log.Commits, in.log, s.made)
+	rows := runlist.Merge(in.log.Commits, in.log, s.made)
 	s.succeeded = successes(rows)
 	in.addSuccess(s, rows)
 	in.addFailures(s, rows)
@@ -111,7 +113,7 @@ func (in *inspection) addHistory(ctx context.Context, s *statusResult) error {
 }
 
 // successes returns when each command succeeded last, as far as the lake knows. rows are newest first.
-func successes(rows []runRow) map[string]lake.Instant {
+func successes(rows []runlist.Row) map[string]lake.Instant {
 	newest := map[string]lake.Instant{}
 	for i := range rows {
 		r := &rows[i]
@@ -143,21 +145,22 @@ func newestOfEach(entries []attempts.Entry) []attempts.Entry {
 	return chosen
 }
 
-func shortOf(t *attempts.Attempt) statusAttempt {
-	return statusAttempt{
+// ShortOf returns what status says of an attempt.
+func ShortOf(t *attempts.Attempt) Attempt {
+	return Attempt{
 		RunID: t.RunID, Command: t.Command, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, ExitCode: t.ExitCode,
-		Error: t.Error, Commit: t.Commit, Todo: todoAfter(t),
+		Error: t.Error, Commit: t.Commit, Todo: advice.After(t),
 	}
 }
 
 // addSuccess finds the newest pull that made a commit. rows are newest first.
-func (in *inspection) addSuccess(s *statusResult, rows []runRow) {
+func (in *inspection) addSuccess(s *Result, rows []runlist.Row) {
 	for i := range rows {
 		r := &rows[i]
 		if r.Number == 0 || len(r.Feeds) == 0 {
 			continue
 		}
-		s.LastSuccess = &statusSuccess{
+		s.LastSuccess = &Success{
 			Commit: r.Number, RunID: r.RunID, Command: r.Command, Outcome: r.Outcome, KnownAt: r.KnownAt, AgeSeconds: s.AgeSeconds, Warnings: []string{},
 		}
 		if r.Attempt != nil && r.Attempt.Warnings != nil {
@@ -168,7 +171,7 @@ func (in *inspection) addSuccess(s *statusResult, rows []runRow) {
 }
 
 // addFailures finds the newest failure of all commands, those of feeds, and the newest verify. rows are newest first.
-func (in *inspection) addFailures(s *statusResult, rows []runRow) {
+func (in *inspection) addFailures(s *Result, rows []runlist.Row) {
 	succeeded := map[string]bool{} // commands, later than the row
 	for i := range rows {
 		r := &rows[i]
@@ -179,12 +182,12 @@ func (in *inspection) addFailures(s *statusResult, rows []runRow) {
 		}
 		t := r.Attempt
 		if t.Command == attempts.Verify && s.LastVerify == nil && t.Outcome != attempts.OutcomeRunning {
-			short := shortOf(t)
+			short := ShortOf(t)
 			short.Open = t.Failed()
 			s.LastVerify = &short
 		}
 		if t.Failed() && s.LastFailure == nil {
-			short := shortOf(t)
+			short := ShortOf(t)
 			short.Open = !succeeded[t.Command] || slices.ContainsFunc(openDamage(rows), func(d attempts.Damage) bool { return d.RunID == t.RunID })
 			s.LastFailure = &short
 		}
@@ -196,30 +199,30 @@ func (in *inspection) addFailures(s *statusResult, rows []runRow) {
 }
 
 // addFeedFailures adds how the feeds of an attempt without a commit failed, unless something later is known.
-func (in *inspection) addFeedFailures(s *statusResult, r *runRow) {
+func (in *inspection) addFeedFailures(s *Result, r *runlist.Row) {
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
 		failed := r.Feed(f.Feed)
 		later := f.LastFailure != nil
-		if last := in.log.LastSnapshot(f.Feed); last != nil && placeOf(in.log, r.Attempt) < last.Number {
+		if last := in.log.LastSnapshot(f.Feed); last != nil && runlist.PlaceOf(in.log, r.Attempt) < last.Number {
 			later = true
 		}
 		if failed == nil || later || failed.Outcome != lake.OutcomeFailed && failed.Outcome != lake.OutcomeHeld {
 			continue
 		}
-		f.LastFailure = &feedFailure{r.RunID, r.StartedAt, failed.Outcome, failed.Error}
+		f.LastFailure = &FeedFailure{r.RunID, r.StartedAt, failed.Outcome, failed.Error}
 	}
 }
 
 // nights returns what the last runs cost and added.
-func (in *inspection) nights() []statusNight {
-	nights := []statusNight{}
+func (in *inspection) nights() []Night {
+	nights := []Night{}
 	byRun := map[string]int{} // in nights
 	for _, run := range slices.Backward(in.log.Commits) {
 		if run.SnapshotDate == "" || len(nights) == nightsShown {
 			continue
 		}
-		night := statusNight{Commit: run.Number, SnapshotDate: run.SnapshotDate, KnownAt: run.KnownAt, Seconds: run.KnownAt.Sub(run.StartedAt.Time).Seconds()}
+		night := Night{Commit: run.Number, SnapshotDate: run.SnapshotDate, KnownAt: run.KnownAt, Seconds: run.KnownAt.Sub(run.StartedAt.Time).Seconds()}
 		for i := range run.Feeds {
 			night.Requests += run.Feeds[i].Requests
 			night.BytesReceived += run.Feeds[i].Bytes

@@ -1,16 +1,16 @@
-package main
+package status
 
 import (
 	"context"
-	"fmt"
 
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/load/iceberg"
 	"dealflow/schemas/lake"
 )
 
-// statusTables is what status says of the lake's Iceberg tables.
-type statusTables struct {
+// Tables is what status says of the lake's Iceberg tables.
+type Tables struct {
 	On          bool          `json:"on"`
 	Commit      int64         `json:"commit"`       // that they show; 0 for none
 	BehindSince *lake.Instant `json:"behind_since"` // known_at of the first commit that they lack; null if they lack none
@@ -18,7 +18,7 @@ type statusTables struct {
 }
 
 // addTables adds what is published of the lake's Iceberg tables.
-func (in *inspection) addTables(ctx context.Context, s *statusResult) error {
+func (in *inspection) addTables(ctx context.Context, s *Result) error {
 	on, _, err := iceberg.IsOn(ctx, in.lake)
 	if err != nil || !on {
 		return err
@@ -40,28 +40,20 @@ func (in *inspection) addTables(ctx context.Context, s *statusResult) error {
 	}
 	s.Iceberg.BehindSince = &behind.KnownAt
 	if in.tablesOverdue(s) {
-		s.Iceberg.PinnedBytes, err = iceberg.PinnedBytes(ctx, in.lake, in.now)
+		s.Iceberg.PinnedBytes, err = iceberg.PinnedBytes(ctx, in.lake, in.Now)
 	}
 	return err
 }
 
 // tablesOverdue says whether the tables have lacked a commit for longer than the grace of files.
-func (in *inspection) tablesOverdue(s *statusResult) bool {
+func (in *inspection) tablesOverdue(s *Result) bool {
 	behind := s.Iceberg.BehindSince
-	return behind != nil && in.dated && in.now.Sub(behind.Time) > load.Grace
+	return behind != nil && in.Dated && in.Now.Sub(behind.Time) > load.Grace
 }
 
-func (in *inspection) judgeTables(s *statusResult) {
+func (in *inspection) judgeTables(s *Result) {
 	if in.tablesOverdue(s) {
 		s.add("iceberg", "", "`dealflow iceberg publish`", "the Iceberg tables show commit %d of %d, and lack what was known from %s; %s of replaced files stay because of them",
-			s.Iceberg.Commit, s.Commit, s.Iceberg.BehindSince, size(s.Iceberg.PinnedBytes))
+			s.Iceberg.Commit, s.Commit, s.Iceberg.BehindSince, words.Size(s.Iceberg.PinnedBytes))
 	}
-}
-
-// tablesText says in short what the Iceberg tables show, where they are on.
-func tablesText(s *statusTables, newest int64) string {
-	if s.BehindSince == nil {
-		return "up to date"
-	}
-	return fmt.Sprintf("the tables show commit %d of %d", s.Commit, newest)
 }

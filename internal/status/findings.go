@@ -1,127 +1,105 @@
-package main
+package status
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"dealflow/internal/advice"
 	"dealflow/internal/attempts"
+	"dealflow/internal/exitcode"
 	"dealflow/internal/pull"
+	"dealflow/internal/runlist"
 	"dealflow/internal/watch"
+	"dealflow/internal/words"
 	"dealflow/load"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
 
-// finding is something that a person should know: what it is, and the command that mends it.
-type finding struct {
-	Kind     string `json:"kind"`     // one of findingKinds
+// Finding is something that a person should know: what it is, and the command that mends it.
+type Finding struct {
+	Kind     string `json:"kind"`     // one of Kinds
 	Severity string `json:"severity"` // problem or warning
 	Feed     string `json:"feed"`     // "" if it is about the lake
 	Reason   string `json:"reason"`
 	Todo     string `json:"todo"`
 }
 
-// verdictWarning is the state of a lake that has warnings and no problem.
-const verdictWarning = "warning"
+// States of a lake. The severity of a finding is one of the last two.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Problem = "problem"
+)
 
-// findingKinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
-var findingKinds = map[string]string{
-	"failed":     verdictProblem,
-	"empty":      verdictProblem,
-	"stale":      verdictProblem,
-	"held":       verdictProblem,
-	"refused":    verdictProblem,
-	"lost":       verdictProblem,
-	"damaged":    verdictProblem,
-	"unreadable": verdictProblem,
+// Kinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
+var Kinds = map[string]string{
+	"failed":     Problem,
+	"empty":      Problem,
+	"stale":      Problem,
+	"held":       Problem,
+	"refused":    Problem,
+	"lost":       Problem,
+	"damaged":    Problem,
+	"unreadable": Problem,
 
-	"partial":     verdictWarning,
-	"warned":      verdictWarning,
-	"check":       verdictWarning,
-	"drift":       verdictWarning,
-	"quarantine":  verdictWarning,
-	"unproved":    verdictWarning,
-	"catalog":     verdictWarning,
-	"schema":      verdictWarning,
-	"iceberg":     verdictWarning,
-	"maintenance": verdictWarning,
-	"waiting":     verdictWarning,
-	"lease":       verdictWarning,
-	"unjudged":    verdictWarning,
-	"watch":       verdictWarning,
-	"missed":      verdictWarning,
+	"partial":     Warning,
+	"warned":      Warning,
+	"check":       Warning,
+	"drift":       Warning,
+	"quarantine":  Warning,
+	"unproved":    Warning,
+	"catalog":     Warning,
+	"schema":      Warning,
+	"iceberg":     Warning,
+	"maintenance": Warning,
+	"waiting":     Warning,
+	"lease":       Warning,
+	"unjudged":    Warning,
+	"watch":       Warning,
+	"missed":      Warning,
 }
 
-func (v *statusVerdict) add(kind, feed, todo, reason string, args ...any) {
+func (v *Verdict) add(kind, feed, todo, reason string, args ...any) {
 	if len(args) > 0 {
 		reason = fmt.Sprintf(reason, args...)
 	}
-	v.Findings = append(v.Findings, finding{Kind: kind, Severity: findingKinds[kind], Feed: feed, Reason: reason, Todo: todo})
-}
-
-// lostTodo is what to do about a lost commit.
-const lostTodo = "`dealflow verify` says what to do"
-
-// writingCommand matches a command in a to-do that ends with an error on a lake to which this program may not write.
-var writingCommand = regexp.MustCompile("`dealflow (run|sync|watch|catalog|compact|replay|expire|quarantine retry|iceberg publish)[` ]")
-
-// possible returns a to-do that can be done: if it names a command that a lake refuses, because this program may not write
-// to it, what to do about that takes its place.
-func possible(l *load.Lake, todo string) string {
-	if !writingCommand.MatchString(todo) {
-		return todo
-	}
-	return cmp.Or(beforeWriting(l), todo)
-}
-
-// beforeWriting returns what to do before this program may write to a lake; "" if it may.
-func beforeWriting(l *load.Lake) string {
-	var advised interface{ Todo() string }
-	switch err := l.CheckWritable(); {
-	case err == nil:
-		return ""
-	case errors.As(err, &advised):
-		return advised.Todo()
-	default:
-		return lostTodo
-	}
+	v.Findings = append(v.Findings, Finding{Kind: kind, Severity: Kinds[kind], Feed: feed, Reason: reason, Todo: todo})
 }
 
 // conclude sorts the findings and sets the state.
-func (v *statusVerdict) conclude() {
-	slices.SortStableFunc(v.Findings, func(a, b finding) int { return cmp.Compare(a.Severity, b.Severity) }) // "problem" is before "warning"
-	v.State = verdictOK
+func (v *Verdict) conclude() {
+	slices.SortStableFunc(v.Findings, func(a, b Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // "problem" is before "warning"
+	v.State = OK
 	if len(v.Findings) > 0 {
 		v.State = v.Findings[0].Severity
 	}
 }
 
-// defaultMaxAge is a day, and two hours by which a night may take longer than the one before.
-const defaultMaxAge = 26 * time.Hour
+// DefaultMaxAge is a day, and two hours by which a night may take longer than the one before.
+const DefaultMaxAge = 26 * time.Hour
 
 // judge adds the findings and the state.
-func (in *inspection) judge(s *statusResult) {
-	s.Findings = []finding{}
+func (in *inspection) judge(s *Result) {
+	s.Findings = []Finding{}
 	in.judgeRuns(s)
 	in.judgeAges(s)
 	in.judgeFeeds(s)
 	in.judgeLake(s)
 	in.judgeWatch(s)
 	for i := range s.Findings {
-		s.Findings[i].Todo = possible(in.lake, s.Findings[i].Todo)
+		s.Findings[i].Todo = advice.Possible(in.lake, s.Findings[i].Todo)
 	}
 	s.conclude()
 }
 
 // judgeRuns adds findings about the last attempts.
-func (in *inspection) judgeRuns(s *statusResult) {
-	rows := rowsOf(in.log.Commits, in.log, s.made)
+func (in *inspection) judgeRuns(s *Result) {
+	rows := runlist.Merge(in.log.Commits, in.log, s.made)
 	judged := map[string]bool{} // commands whose newest attempt was judged
 	for i := range rows {
 		r := &rows[i]
@@ -132,9 +110,9 @@ func (in *inspection) judgeRuns(s *statusResult) {
 		case r.Number > 0 || !t.Failed():
 		case t.FoundDamage(): // addDamage
 		case r.Command == lake.CommandRun || r.Command == lake.CommandSync && !judged[lake.CommandRun]:
-			s.add("failed", "", todoAfter(t), "%s", failureText(t))
+			s.add("failed", "", advice.After(t), "%s", FailureText(t))
 		case r.Command != lake.CommandSync:
-			s.add("maintenance", "", todoAfter(t), "%s", failureText(t))
+			s.add("maintenance", "", advice.After(t), "%s", FailureText(t))
 		}
 		judged[r.Command] = true
 	}
@@ -149,9 +127,9 @@ func (in *inspection) judgeRuns(s *statusResult) {
 }
 
 // addDamage adds a finding for each verify that found what no later one has seen mended. rows are newest first.
-func (s *statusResult) addDamage(rows []runRow) {
+func (s *Result) addDamage(rows []runlist.Row) {
 	for _, d := range openDamage(rows) {
-		flag, found := readDataFlag(d.ReadData), "damage"
+		flag, found := advice.ReadDataFlag(d.ReadData), "damage"
 		if d.Findings > 0 {
 			found = fmt.Sprintf("damage (findings: %d)", d.Findings)
 		}
@@ -160,7 +138,7 @@ func (s *statusResult) addDamage(rows []runRow) {
 }
 
 // openDamage returns what is not over after the newest verify that has ended.
-func openDamage(rows []runRow) []attempts.Damage {
+func openDamage(rows []runlist.Row) []attempts.Damage {
 	for i := range rows {
 		if t := rows[i].Attempt; t != nil && t.Command == attempts.Verify && t.State == attempts.Ended {
 			return t.OpenDamage()
@@ -169,41 +147,41 @@ func openDamage(rows []runRow) []attempts.Damage {
 	return nil
 }
 
-// failureText says which attempt failed, when, and why.
-func failureText(t *attempts.Attempt) string {
+// FailureText says which attempt failed, when, and why.
+func FailureText(t *attempts.Attempt) string {
 	how := t.Outcome
 	switch {
-	case isHeld(t.ExitCode):
+	case exitcode.WasHeld(t.ExitCode):
 		how = fmt.Sprintf("was held (exit code %d) and committed nothing", *t.ExitCode)
 	case t.ExitCode != nil:
 		how = fmt.Sprintf("%s (exit code %d)", t.Outcome, *t.ExitCode)
 	}
-	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(reasonLine(t.Error, t.RunID), "it said nothing"))
+	return fmt.Sprintf("the last %s, started at %s, %s: %s", t.Command, t.StartedAt, how, cmp.Or(words.Reason(t.Error, t.RunID), "it said nothing"))
 }
 
 // judgeAges adds a finding for each feed whose snapshot is too old.
-func (in *inspection) judgeAges(s *statusResult) {
+func (in *inspection) judgeAges(s *Result) {
 	for i := range s.Feeds {
 		if f := &s.Feeds[i]; f.SnapshotAt != nil {
-			seconds := int64(in.now.Sub(f.SnapshotAt.Time).Seconds())
+			seconds := int64(in.Now.Sub(f.SnapshotAt.Time).Seconds())
 			f.AgeSeconds = &seconds
 		}
 	}
-	maxAge := in.maxAge
+	maxAge := in.MaxAge
 	if maxAge == 0 && in.severalDays() {
-		maxAge = defaultMaxAge
+		maxAge = DefaultMaxAge
 	}
-	if !in.dated {
+	if !in.Dated {
 		if maxAge > 0 {
 			s.add("unjudged", "", "name the source's time with `dealflow status --now`", "the ages of the feeds are not judged: with --clock=server the time of the runs is the source's")
 		}
 		return
 	}
 	s.MaxAgeSeconds = int64(maxAge.Seconds())
-	stale := map[lake.Instant][]*feedStatus{} // by the instant of the snapshot
+	stale := map[lake.Instant][]*Feed{} // by the instant of the snapshot
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
-		f.judged = maxAge > 0 && slices.Contains(in.judged, f.Feed)
+		f.judged = maxAge > 0 && slices.Contains(in.Feeds, f.Feed)
 		if f.AgeSeconds == nil || !f.judged || *f.AgeSeconds <= s.MaxAgeSeconds {
 			continue
 		}
@@ -217,14 +195,14 @@ func (in *inspection) judgeAges(s *statusResult) {
 }
 
 // addStale adds a finding for the feeds whose newest snapshot is that of one instant.
-func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge time.Duration) {
+func (v *Verdict) addStale(at lake.Instant, feeds []*Feed, maxAge time.Duration) {
 	names, why, one := make([]string, len(feeds)), "", ""
 	held := true
 	for i, f := range feeds {
 		names[i] = f.Feed.String()
 		held = held && f.Held != nil
 		if f.LastFailure != nil && why == "" {
-			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, reasonLine(f.LastFailure.Error, f.LastFailure.RunID))
+			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, words.Reason(f.LastFailure.Error, f.LastFailure.RunID))
 		}
 	}
 	if len(feeds) == 1 {
@@ -235,7 +213,7 @@ func (v *statusVerdict) addStale(at lake.Instant, feeds []*feedStatus, maxAge ti
 		todo = "do first what is said of the feeds that are held"
 	}
 	v.add("stale", one, todo, "the newest snapshot of %s is of %s, %s ago, want %s at most%s",
-		strings.Join(names, ", "), at, age(time.Duration(*feeds[0].AgeSeconds)*time.Second), age(maxAge), why)
+		strings.Join(names, ", "), at, words.Age(time.Duration(*feeds[0].AgeSeconds)*time.Second), words.Age(maxAge), why)
 }
 
 // severalDays says whether the lake has snapshots of more than one day.
@@ -254,12 +232,12 @@ func (in *inspection) severalDays() bool {
 }
 
 // judgeFeeds adds findings about single feeds.
-func (in *inspection) judgeFeeds(s *statusResult) {
+func (in *inspection) judgeFeeds(s *Result) {
 	for i := range s.Feeds {
 		f := &s.Feeds[i]
 		name := f.Feed.String()
 		if f.Held != nil {
-			s.add("held", name, "look at the source; if the deals are gone, "+pull.RemovalCommand(heldDay(in.log, s.made, f.Held), f.Feed), "%s is held since %s: %s", name, f.Held.Since, pull.HeldBy(f.Held.Reason))
+			s.add("held", name, "look at the source; if the deals are gone, "+pull.RemovalCommand(advice.HeldDay(in.log, s.made, f.Held), f.Feed), "%s is held since %s: %s", name, f.Held.Since, pull.HeldBy(f.Held.Reason))
 		}
 		if f.UnprovedAbsent > 0 {
 			s.add("unproved", name, "if they are gone, "+pull.RemovalCommand(max(f.SnapshotDate, in.log.SnapshotDay()), f.Feed)+" removes them",
@@ -278,28 +256,9 @@ func (in *inspection) judgeFeeds(s *statusResult) {
 	in.judgeDrift(s)
 }
 
-// heldDay returns the newest day of which the removal guard has held a feed, or a later one that other feeds have: no earlier
-// day can be taken. It returns "" if the run that held it is neither in the log nor among the attempts.
-func heldDay(log *load.Log, made []attempts.Attempt, held *load.Hold) (day string) {
-	for i := range log.Commits {
-		if log.Commits[i].RunID == held.RunID {
-			day = log.Commits[i].SnapshotDate
-		}
-	}
-	for i := range made {
-		if made[i].RunID == held.RunID {
-			day = made[i].SnapshotDate
-		}
-	}
-	if day == "" {
-		return ""
-	}
-	return max(day, log.SnapshotDay())
-}
-
 // judgeDrift adds one finding for the new drift of all feeds: there is often some in many of them. What an earlier snapshot had
 // is no news, and a warning that is there each night hides the others.
-func (in *inspection) judgeDrift(s *statusResult) {
+func (in *inspection) judgeDrift(s *Result) {
 	values, example, newest := int64(0), "", int64(0)
 	var names []string
 	for i := range s.Feeds {
@@ -339,9 +298,9 @@ func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift, commit int64)
 }
 
 // judgeLake adds findings about the lake as a whole.
-func (in *inspection) judgeLake(s *statusResult) {
+func (in *inspection) judgeLake(s *Result) {
 	for i := range s.Lost {
-		s.add("lost", "", lostTodo, "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
+		s.add("lost", "", advice.Lost, "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
 	}
 	if s.Refused != "" {
 		s.add("refused", "", "do what the reason says, then `dealflow run`", "the next run will be refused: %s", strings.ReplaceAll(s.Refused, "\n", "; "))
@@ -349,7 +308,7 @@ func (in *inspection) judgeLake(s *statusResult) {
 	for _, c := range s.Checks {
 		s.add("check", "", "look at the source; `dealflow query \"FROM data_quality()\"` says more", "check %s %s: %s", c.Name, c.Outcome, c.Detail)
 	}
-	if flaw := catalogFlaw(s); flaw != "" {
+	if flaw := s.CatalogTrouble(); flaw != "" {
 		s.add("catalog", "", "`dealflow catalog` builds it again", "catalog.duckdb is %s", flaw)
 	}
 	if s.OlderFiles > 0 {
@@ -367,14 +326,14 @@ func (in *inspection) judgeLake(s *statusResult) {
 }
 
 // judgeLease adds a finding for the lease of a command that did not end well.
-func (*inspection) judgeLease(s *statusResult) {
+func (*inspection) judgeLease(s *Result) {
 	if l := s.Lease; l != nil && l.State != load.LeaseHeld {
 		s.add("lease", "", "nothing: no command waits for it; `dealflow lease break` removes it", "the lease of %s (run %s of %s) is %s: that command did not end well", l.Lease.Command, l.Lease.RunID, l.Lease.Owner, l.State)
 	}
 }
 
 // judgeWatch adds findings about the watch.
-func (in *inspection) judgeWatch(s *statusResult) {
+func (in *inspection) judgeWatch(s *Result) {
 	if s.Watch == nil {
 		return
 	}
@@ -385,7 +344,7 @@ func (in *inspection) judgeWatch(s *statusResult) {
 	case watch.Silent:
 		s.add("watch", "", "see whether its machine is up and reaches the store, then start `dealflow watch` again", "the watch of %s was last seen at %s", p.Owner, p.Beat)
 	}
-	week := lake.DateOf(in.now.AddDate(0, 0, -7))
+	week := lake.DateOf(in.Now.AddDate(0, 0, -7))
 	recent := slices.DeleteFunc(slices.Clone(p.Missed), func(day string) bool { return day < week })
 	failed, untried := watch.SplitMissed(recent, p.Tried)
 	if len(failed) > 0 {
@@ -396,8 +355,8 @@ func (in *inspection) judgeWatch(s *statusResult) {
 	}
 }
 
-// catalogFlaw says why readers do not use the published catalog; "" if they do.
-func catalogFlaw(s *statusResult) string {
+// CatalogTrouble says why readers do not use the published catalog; "" if they do.
+func (s *Result) CatalogTrouble() string {
 	switch {
 	case s.CatalogFlaw != "":
 		return "not used: " + s.CatalogFlaw
