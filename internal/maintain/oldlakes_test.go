@@ -34,11 +34,11 @@ import (
 
 // oldLake is the folder of a lake that an earlier program wrote. It is never written again: this program and each later
 // one must read it. v1 is of format version 1 and schema version 1, v2 of format version 1 and schema version 2, v3 of
-// format version 2 and schema version 3, v4 to v7 of format version 2 and schema versions 4 to 7.
+// format version 2 and schema version 3, v4 to v8 of format version 2 and schema versions 4 to 8.
 func oldLake(t testing.TB, name string) string { return testkit.Root(t) + "/testdata/lake/" + name }
 
 // oldLakes are the names of these lakes, with the schema version of their files.
-var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5, "v6": 6, "v7": 7}
+var oldLakes = map[string]int{"v1": 1, "v2": 2, "v3": 3, "v4": 4, "v5": 5, "v6": 6, "v7": 7, "v8": 8}
 
 // What rows have after a replay, and what a lake then needs to be written.
 var (
@@ -500,7 +500,7 @@ func columnsOfSchema(query string, schema int) string {
 
 var writeOldLake = flag.String("write-old-lake", "", "write testdata/lake/NAME, which must be absent; for a new format or schema version only")
 
-// TestWriteOldLake wrote lake v7 (v6 without deal 14, v5 without deals 12 and 13, either, v4 without deal 11, either, v3 without deal 10, either, v2 without
+// TestWriteOldLake wrote lake v8 (v7 without deal 15, v6 without deal 14, either, v5 without deals 12 and 13, either, v4 without deal 11, either, v3 without deal 10, either, v2 without
 // deal 9, either, v1 without the LL and NUL deals, either).
 // A program writes a lake with it as its last act before the format or the schema version rises.
 func TestWriteOldLake(t *testing.T) {
@@ -553,6 +553,9 @@ func TestWriteOldLake(t *testing.T) {
 	b.Write(world.Priced, 14, `"currency":"USD","spread":"T+98 - 99.5","yield":"4.375% - 4.412%","nip":"+3/-2","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"T+95/+115"}]`)
 	b.Write(world.Expected, 14, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","volume":"EUR500m + FRN"}]}`)
 	b.Write(world.LoanPriced, 14, `"borrower":{"name":"Fourteenth","leveragedMultiple":"3.5x - 4.2x incl. leases"},"tranches":[{"id":141,"currency":"USD","margin":"S+6"}]`)
+	b.Write(world.Priced, 15, `"currency":"USD","spread":"T+110, final price 99","nip":"2bp","priceEvolution":[{"date":"2026-01-05T09:00:00Z","value":"IPG T+145a, revised guidance T+125, FPG T+115"},{"date":"2026-01-05T10:00:00Z","value":"7%, talk 7.25-7.5%"}]`)
+	b.Write(world.Expected, 15, `"_embedded":{"tranches":[{"name":"A","status":"EXPECTED","currency":"EUR","books":"EUR5bn, final EUR500m"}]}`)
+	b.Write(world.LoanPriced, 15, `"borrower":{"name":"Fifteenth","leveragedMultiple":"5.5x opening, down to 4.5x"},"tranches":[{"id":151,"currency":"USD","margin":"launched at S+350, flexed to S+325","oid":"99.75, talk 99-99.5"},{"id":152,"currency":"EUR","margin":"E+475, upsized to 500"},{"id":153,"currency":"EUR","margin":"E+400 down to E+350 margin ratchet"}]`)
 	w.Night(t, 0, all, world.Quiet)
 	for n := range 46 {
 		w.Later(5 * time.Minute)
