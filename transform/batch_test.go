@@ -251,11 +251,11 @@ func TestVersionBatches(t *testing.T) {
 	want := []string{
 		`{"service":"loan","market":"CF","kind":"expected","deal_id":12,"version":1,"change":"added","reason":null,` +
 			`"known_at":"2026-11-20T22:14:03.123456Z","observed_at":"2026-11-20T22:14:02.123456Z","run_id":"run",` +
-			`"content_hash":"01` + zeros + `","hash_version":1,"payload_hash":"02` + zeros + `","schema_version":8,` +
+			`"content_hash":"01` + zeros + `","hash_version":1,"payload_hash":"02` + zeros + `","schema_version":9,` +
 			`"source_updated_at":"2026-11-20T21:14:03.123456Z","updated_since_href":"/v3/x?updatedSince=1","payload":"{\"dealId\":12}"}`,
 		`{"service":"loan","market":"CF","kind":"expected","deal_id":7,"version":2,"change":"removed","reason":"priced",` +
 			`"known_at":"2026-11-20T22:14:03.123456Z","observed_at":"2026-11-20T22:14:03.123456Z","run_id":"run",` +
-			`"content_hash":null,"hash_version":1,"payload_hash":null,"schema_version":8,` +
+			`"content_hash":null,"hash_version":1,"payload_hash":null,"schema_version":9,` +
 			`"source_updated_at":null,"updated_since_href":null,"payload":null}`,
 	}
 	if got := testkit.Rows(batch.Record); !slices.Equal(got, want) {

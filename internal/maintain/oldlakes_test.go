@@ -416,6 +416,22 @@ func TestReplaySchema7(t *testing.T) {
 	wantReplayed(t, "v7", queries, before, after)
 }
 
+// TestReplaySchema8 replays the lake of schema version 8, whose parsers took the stages of a loan for those of a bond, and numbers of other
+// things for steps.
+func TestReplaySchema8(t *testing.T) {
+	t.Parallel()
+	queries := []string{
+		"SELECT spread_bp::DOUBLE, spread_status, parser_version FROM bond_priced_deals WHERE deal_id = 15",
+		"SELECT value_stage, value_lo_bp::DOUBLE, value_yield_lo_pct::DOUBLE, value_status FROM bond_priced_price_evolution WHERE deal_id = 15 ORDER BY ordinal",
+		"SELECT books_lo::BIGINT, books_status FROM bond_expected_tranches WHERE deal_id = 15",
+		"SELECT margin_bp::DOUBLE, margin_status, oid_lo::DOUBLE, oid_status FROM loan_priced_tranches WHERE deal_id = 15 ORDER BY tranche_id",
+		"SELECT borrower_leveraged_multiple_total_lo::DOUBLE, borrower_leveraged_multiple_status FROM loan_priced_deals WHERE deal_id = 15",
+	}
+	before := []string{"99 OK 6", "REVISED 125 - OK", "TALK - 7.25 OK_YIELD", "500000000 OK", "350 OK 99 RANGE", "500 OK - -", "350 OK - -", "4.5 OK"}
+	after := []string{"110 OK " + presentParsers, "GUIDANCE 115 - OK", "- - - UNPARSED", "- UNPARSED", "325 OK - UNPARSED", "- UNPARSED - -", "- UNPARSED - -", "- UNPARSED"}
+	wantReplayed(t, "v8", queries, before, after)
+}
+
 // wantReplayed checks the answers of queries about an old lake before and after a replay of history, that the lake needs its own schema to write
 // before it and the present one after it, and no more to read, and that it is sound, also after a replay of its snapshots.
 func wantReplayed(t *testing.T, name string, queries, before, after []string) {

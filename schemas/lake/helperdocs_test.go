@@ -117,7 +117,10 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   numbers is about the first if it may be: ` + "`50bp floor 325bp` and `EUR3bn books EUR500m`" + ` are not read.
 - A number after a stage is no step if it may be something else: an issue price after a spread (` + "`T+95, priced at 99.875`, `T+95, priced at 92`" + `), a size
   (` + "`books EUR3bn, launched EUR500m`" + `), how far the price has moved (` + "`S+350, tightened 25bp`" + `), a price after the pricing (` + "`priced MS+95, now MS+92`" + `),
-  a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`" + `). Coupons have no steps.
+  a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`, `TLB S+350, Rev S+300`" + `). Coupons have no steps.
+- Talk and guidance after a price without a stage, and further from the result, may be what it was talked at: ` + "`MS+98, guidance MS+100`, `99.75, talk 99-99.5`" + ` are not
+  read. The range of ` + "`7.25%, wide end of talk 7-7.25%`" + ` is no step either, and only a size is ` + "`upsized to`" + ` a number.
+- Final and official guidance follow revised guidance. A loan is launched at its first step, a bond at its last one: ` + "`launched at S+350, flexed to S+325`" + ` is 325.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
@@ -151,7 +154,8 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m. In ` + "`EUR150m tap, upsized to EUR200m`" + ` the second size may be that
   of the tap, or of the line: it is not read.
 - Orders of several tranches together are not read: ` + "`EUR5bn combined`, `EUR5bn across both tranches`" + `. Orders at their peak are a maximum.
-- The number after a ratchet or a grid is not the margin: ` + "`E+400 ratchet down to 325`" + ` is 400.
+- The number after a ratchet or a grid is not the margin: ` + "`E+400 ratchet down to 325`" + ` is 400. Neither is the later number before one: ` + "`E+400 down to E+350 (ratchet)`" + `
+  is not read.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.
 - Of a bond, ` + "`G+` is gilts in GBP and without a currency, and the G-spread next to any other. `B+`" + ` is Bunds, except
   in AUD and NZD. Of a loan, ` + "`B+`" + ` is BBSW in AUD and BKBM in NZD; other letters of bonds are not settled.

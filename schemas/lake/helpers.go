@@ -4,7 +4,7 @@ import "slices"
 
 // ParserVersion is the version of the parsers that fill the helper columns. It rises when a parser reads a text
 // differently. SchemaVersion rises with it, so that the log shows which files need a replay.
-const ParserVersion = 6
+const ParserVersion = 7
 
 // Parser names a parser of free text. Each text column with helpers has one.
 type Parser string

@@ -11,7 +11,7 @@ import (
 
 // SchemaVersion is the version of the flattened tables' columns and of the rules that fill them. It rises when a column
 // is added or gets a wider type, and when a rule or a parser changes. Files of every version stay readable.
-const SchemaVersion = 8
+const SchemaVersion = 9
 
 // Table is one flattened table: its rows, and the source of each column.
 type Table struct {

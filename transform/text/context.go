@@ -23,7 +23,13 @@ const (
 	premiumSteps // without a benchmark, in basis points
 	priceSteps   // of an issue
 	orderSteps   // of a book: a size that is launched or upsized is the deal's
+	debtSteps    // of a borrower's leverage
 )
+
+// isLoan reports whether the texts are of a loan, which is launched at its first price. A bond is launched at its last one.
+func (g *grammar) isLoan() bool {
+	return g.kind == marginAlone || g.kind == priceSteps || g.kind == debtSteps
+}
 
 // inContext returns a function that reads a text as a grammar does: first complete, then without remarks about other topics,
 // then as steps. A text that none of them reads keeps the first result.
@@ -37,6 +43,9 @@ func (g grammar) readText(text []byte, siblings Siblings, r *Reading) {
 	}
 	unread := *r
 	if g.kind == orderSteps && saysAny(text, sizeWords) { // EUR500m WNG: the deal's size
+		return
+	}
+	if g.hasOtherSteps(text) {
 		return
 	}
 	if g.others&aboutTenor == 0 && (hasTranches(text) || hasYears(text)) || g.others&aboutTenor != 0 && hasStructures(text) { // 5yr bullet, 7yr amort; 6NC5 / 11NC10

@@ -33,7 +33,7 @@ var parsers = bounded(map[lake.Parser]Func{
 	lake.ParseMargin:      ofOneTranche(inContext(grammar{read: parseMargin, others: aboutEverything &^ (aboutYield | aboutSpread | aboutTerms | aboutDue | aboutLimit), steps: true, kind: marginAlone})),
 	lake.ParseOID:         ofOneTranche(inContext(grammar{read: parseOID, others: aboutEverything &^ (aboutPrice | aboutYield | aboutFees | aboutSpread | aboutTerms | aboutDue), steps: true, kind: priceSteps})),
 	lake.ParseMaturity:    inContext(grammar{read: parseMaturity, others: aboutEverything &^ (aboutTenor | aboutLife | aboutDue | aboutYields | aboutMove)}),
-	lake.ParseLeverage:    inContext(grammar{read: parseLeverage, others: aboutDebt | aboutTime | aboutCalendar | aboutOffer | aboutSize | aboutFees, steps: true}),
+	lake.ParseLeverage:    inContext(grammar{read: parseLeverage, others: aboutDebt | aboutTime | aboutCalendar | aboutOffer | aboutSize | aboutFees, steps: true, kind: debtSteps}),
 	lake.ParsePricingTime: parsePricingTime,
 
 	lake.ParseMoodys:           parseMoodys,

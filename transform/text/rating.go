@@ -76,13 +76,16 @@ func (s *scanner) grade(c *ratingScale, r *Reading) verdict {
 	return yes
 }
 
+// dashedWords are words before which a dash may be a separator, and no mark: BBB-Stable.
+var dashedWords = []string{"stable", "positive", "negative", "developing", "stab", "pos", "neg", "dev", "rwp", "rwn", "rwe", "watch", "cw"}
+
 // notchMark reads the mark of a notch, and returns the number of the notch in its grade, from 0.
 func (s *scanner) notchMark(marks string) (at int, v verdict) {
 	ahead := *s
 	spaced := ahead.char(' ')
 	for i := range len(marks) {
 		if marks[i] != ' ' && ahead.char(marks[i]) {
-			if spaced && marks[i] == '-' {
+			if outlook := ahead; marks[i] == '-' && (spaced || outlook.oneOf(dashedWords...)) {
 				return 0, ambiguous
 			}
 			*s = ahead

@@ -81,16 +81,20 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if !final {
 			part = text[:at]
 		}
-		rank := rankOf(part)
+		rank := g.rankOf(part)
 		if rank != 0 && rank < ranked || rank == ranked && rank != 0 && arrowIn(whole) == 0 { // IPT MS+90, IPT MS+120: two tranches?
 			return no
 		}
-		if ranked == len(stageRanks) && rank == 0 { // priced MS+95, now MS+92: in the secondary market
+		if ranked == rankFinal && rank == 0 { // priced MS+95, now MS+92: in the secondary market
 			return no
 		}
-		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && isFirstStage(part) { // MS+95, IPTs MS+110
+		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && g.isFirstStage(part) { // MS+95, IPTs MS+110
 			return no
 		}
+		if !g.isStepOf(part, n, final) || !final && !g.joins(text[at:next]) {
+			return no
+		}
+		bare := ranked == 0
 		ranked = max(rank, ranked)
 		if final && n == 0 || !g.step(part, siblings, r, &before, final) {
 			return no
@@ -99,8 +103,11 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 			if !r.continues(&before) {
 				return ambiguous
 			}
-			if !g.follows(r, &before) {
+			if !g.follows(r, &before) || g.sized && saysAny(part, launchWords) && r.Main.Hi.less(before.Main.Hi) {
 				return no
+			}
+			if bare && 0 < rank && rank < rankRevised && arrowIn(whole) == 0 && g.isWider(r, &before) { // MS+98, guidance MS+100: what it was talked at?
+				return ambiguous
 			}
 			r.inherit(&before)
 			r.nameCurrency(&before)
@@ -188,31 +195,34 @@ func (s *scanner) earlier(inside, listed bool, rank int) bool {
 func isFirst(stage []byte) bool { return isStage(stage, stageIPT) || isStage(stage, stageWhisper) }
 
 // isFirstStage reports whether a step begins with such a stage.
-func isFirstStage(text []byte) bool {
+func (g *grammar) isFirstStage(text []byte) bool {
 	s := scanner{trimmed(text)}
-	return isFirst(s.stage())
+	return isFirst(s.stage()) || g.isLoan() && begins(trimmed(text), "launch")
 }
 
 // listed reads steps of which each has a stage, in any order, and keeps the one whose stage is the last: 15-20 at IPT, 2 at landing.
 func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
-	if n := len(text); n > 0 && text[n-1] == ')' && bytes.LastIndexByte(text, '(') > 0 && rankOf(text[bytes.LastIndexByte(text, '('):]) > 0 {
+	if n := len(text); n > 0 && text[n-1] == ')' && bytes.LastIndexByte(text, '(') > 0 && g.rankOf(text[bytes.LastIndexByte(text, '('):]) > 0 {
 		text = text[:n-1]
 	}
 	if at, next := joint(text, false); at > 0 { // chain has tried two steps in their order
-		if more, _ := joint(text[next:], false); more < 0 && 0 < rankOf(text[:at]) && rankOf(text[:at]) < rankOf(text[next:]) {
+		if more, _ := joint(text[next:], false); more < 0 && 0 < g.rankOf(text[:at]) && g.rankOf(text[:at]) < g.rankOf(text[next:]) {
 			return false
 		}
 	}
 	var best Reading
-	bestRank, parts := 0, 0
+	bestRank, parts, previous := 0, 0, 0
 	for begin, i := 0, 0; i <= len(text); i++ {
 		final := i == len(text)
-		if !final && (!isSeparator(text, i) || text[i] == '.' && i > 0 && isLetter(text[i-1]) || rankOf(text[begin:i]) == 0 || rankOf(text[i:]) == 0) {
+		if !final && (!isSeparator(text, i) || text[i] == '.' && i > 0 && isLetter(text[i-1]) || g.rankOf(text[begin:i]) == 0 || g.rankOf(text[i:]) == 0) {
 			continue
 		}
 		part := text[begin:i]
-		rank := rankOf(part)
-		if rank == 0 || rank == bestRank || !g.step(part, siblings, r, &best, rank >= len(stageRanks)) || parts > 0 && !r.continues(&best) {
+		rank := g.rankOf(part)
+		if previous == rankGuidance && rank == rankTalk || parts > 0 && g.isLoan() && saysAny(part, launchWords) || !g.isStepOf(part, parts, final) {
+			return false
+		}
+		if rank == 0 || rank == bestRank || !g.step(part, siblings, r, &best, rank >= rankFinal) || parts > 0 && !r.continues(&best) {
 			return false
 		}
 		if first, second := r, &best; parts > 0 && (rank > bestRank && !g.follows(first, second) || rank < bestRank && !g.follows(second, first)) {
@@ -223,11 +233,11 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		if rank > bestRank {
 			best, bestRank = *r, rank
 		}
-		begin = i + 1
+		begin, previous = i+1, rank
 		parts++
 	}
 	*r = best
-	return parts > 1 && r.hasNumber() && (!g.priced || bestRank == len(stageRanks))
+	return parts > 1 && r.hasNumber() && (!g.priced || bestRank == rankFinal)
 }
 
 // step reads one step into r. A stage that the parser does not know is left out. After another step a number alone has the benchmark of
@@ -271,7 +281,7 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 // isPricedAt reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.
 func isPricedAt(text []byte) bool {
 	s := scanner{text}
-	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at") {
+	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at", "final price", "final pricing", "final terms") {
 		return false
 	}
 	if s.space(); s.char('@') || s.char(':') {
@@ -352,6 +362,8 @@ func (g *grammar) follows(r, before *Reading) bool {
 		}
 		isPrice := issueBounds.contain(hi) && (g.kind == marginAlone || !hi.isMultipleOf(powers[scale]))
 		return !isPrice && !to.times(4).less(hi.times(3)) && !lo.times(3).less(from)
+	case orderSteps: // EUR5bn, final EUR500m: the deal's size?
+		return from.less(hi.times(4))
 	case premiumSteps:
 		if to.less(whole(10)) {
 			to = whole(10)

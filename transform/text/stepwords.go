@@ -8,8 +8,24 @@ import (
 // trimmed drops spaces and separators around a step.
 func trimmed(text []byte) []byte { return bytes.Trim(text, " ,;/|(") }
 
-// stageRanks are the stages in their order.
-var stageRanks = [][]byte{stageWhisper, stageIPT, stageTalk, stageGuidance, stageRevised, stageFinal}
+// stageRanks are the stages in their order. Guidance that is final or official follows revised guidance, and has a rank of its own.
+var stageRanks = [][]byte{stageWhisper, stageIPT, stageTalk, stageGuidance, stageRevised, stageLastGuidance, stageFinal}
+
+// The ranks of some stages.
+const (
+	rankIPT = iota + 2
+	rankTalk
+	rankGuidance
+	rankRevised
+	rankLastGuidance
+	rankFinal
+)
+
+// stageLastGuidance is in no reading.
+var stageLastGuidance = []byte("LAST GUIDANCE")
+
+// lastGuidanceWords are those of stageGuidance that no other guidance follows.
+var lastGuidanceWords = []string{"final price guidance", "final guidance", "fin. guidance", "fpg", "official price guidance", "official guidance", "opg"}
 
 // bookStates are the states of orders in their order. They rank with the stages of the price.
 var bookStates = []struct {
@@ -25,6 +41,21 @@ var bookStateIndex = indexOf(len(bookStates), func(row int) []string { return bo
 
 // rankOf returns the rank of the first stage in a text, 0 for none.
 func rankOf(text []byte) int {
+	rank, _ := firstRank(text)
+	return rank
+}
+
+// rankOf returns the rank of the first stage in a text, 0 for none. A loan's launch is before all talk.
+func (g *grammar) rankOf(text []byte) int {
+	rank, at := firstRank(text)
+	if rank == rankFinal && g.isLoan() && begins(text[at:], "launch") {
+		return rankIPT
+	}
+	return rank
+}
+
+// firstRank returns the rank of the first stage in a text, and where it is; 0 for none.
+func firstRank(text []byte) (rank, at int) {
 	for i := range text {
 		if i > 0 && (isLetter(text[i-1]) || isDigit(text[i-1]) || text[i-1] == '-') {
 			continue
@@ -32,18 +63,21 @@ func rankOf(text []byte) int {
 		s := scanner{text[i:]}
 		for _, w := range bookStateIndex.next(&s) {
 			if s.word(w.word) {
-				return bookStates[w.row].rank
+				return bookStates[w.row].rank, i
 			}
+		}
+		if last := s; last.oneOf(lastGuidanceWords...) {
+			return rankLastGuidance, i
 		}
 		if stage := s.stageWord(); stage != nil {
 			for n := range stageRanks {
 				if isStage(stage, stageRanks[n]) {
-					return n + 1
+					return n + 1, i
 				}
 			}
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // lastWord returns the last word of a text, to the end.

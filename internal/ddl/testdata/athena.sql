@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in athena.
+-- Tables for the exports of dealflow, schema version 9, in athena.
 -- Each table needs a LOCATION of its own, unless the workgroup has one. Instants are timestamp in UTC. Each statement is a transaction of its own: repeat a load that ended early.
 
 CREATE TABLE bond_expected_changes (

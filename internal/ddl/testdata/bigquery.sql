@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in bigquery.
+-- Tables for the exports of dealflow, schema version 9, in bigquery.
 -- NUMERIC has nine digits after the point, so exchange rates, DECIMAL(20,10), are BIGNUMERIC. LOAD DATA reads gs:// only, or s3:// through BigQuery Omni.
 
 CREATE TABLE bond_expected_changes (

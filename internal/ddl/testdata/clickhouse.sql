@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in clickhouse.
+-- Tables for the exports of dealflow, schema version 9, in clickhouse.
 -- Keys only sort. Each statement is a transaction of its own: repeat a load that ended early. Files of a folder must be in user_files of the server.
 
 CREATE TABLE bond_expected_changes (

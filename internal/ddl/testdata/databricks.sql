@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in databricks.
+-- Tables for the exports of dealflow, schema version 9, in databricks.
 -- Keys are not enforced. Each statement is a transaction of its own: repeat a load that ended early.
 
 CREATE TABLE bond_expected_changes (

@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in postgres.
+-- Tables for the exports of dealflow, schema version 9, in postgres.
 -- COPY reads files of the server; psql's \copy reads yours. No text has U+0000, except in rows of files of schema version 2 or older that no replay has written again.
 
 CREATE TABLE bond_expected_changes (

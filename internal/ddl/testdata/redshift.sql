@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in redshift.
+-- Tables for the exports of dealflow, schema version 9, in redshift.
 -- Keys are not enforced. Instants are TIMESTAMP in UTC, as COPY reads them from Parquet. COPY goes by the order of columns. A text of more than 65,535 bytes ends the load.
 
 CREATE TABLE bond_expected_changes (

@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in snowflake.
+-- Tables for the exports of dealflow, schema version 9, in snowflake.
 -- Keys are not enforced. COPY INTO passes over files that it has loaded before, unless it has FORCE: a load must be repeatable.
 -- It needs a stage or a STORAGE_INTEGRATION that may read the target.
 

@@ -1,4 +1,4 @@
--- Tables for the exports of dealflow, schema version 8, in trino.
+-- Tables for the exports of dealflow, schema version 9, in trino.
 -- The statements are for the Iceberg connector. Each is a transaction of its own: repeat a load that ended early.
 -- A load reads files through a catalog named hive, of the Hive connector, with the schema dealflow and hive.parquet.time-zone=UTC.
 

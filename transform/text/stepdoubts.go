@@ -1,0 +1,96 @@
+package text
+
+import "bytes"
+
+// launchWords are said of the launch.
+var launchWords = []string{"launched", "launch", "launching", "launches"}
+
+// isStepOf reports whether a part of a text may be the step with that number, from 0. final says that no other one follows.
+func (g *grammar) isStepOf(part []byte, n int, final bool) bool {
+	switch {
+	case g.kind == marginAlone: // E+400, ratchet -> E+375
+		return n > 0 || final || !endsWithTerm(part)
+	case g.kind == debtSteps: // 5.5x at closing, down to 4x; 4.5x, set at 7x
+		return n == 0 && (final || !saysAny(part, []string{"opening", "closing", "close"})) || n > 0 && g.rankOf(part) != rankFinal
+	case g.sized: // EUR400m at launch, revised to EUR500m
+		return final || !saysAny(part, launchWords)
+	}
+	return true
+}
+
+// hasOtherSteps reports whether a text has two numbers of which one is no step of the price: the range that a price is an end of, another
+// facility, the end of a ratchet, or what several stages in parentheses were.
+func (g *grammar) hasOtherSteps(text []byte) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i-1] != ' ' && text[i-1] != '(' {
+			continue
+		}
+		s := scanner{text[i:]}
+		before := text[:i]
+		switch {
+		case !bytes.ContainsAny(before, allDigits):
+		case s.oneOf("end of"): // 7.25%, wide end of talk 7-7.25%
+			s.space()
+			s.oneOf("the")
+			s.space()
+			if s.stageWord() != nil && bytes.ContainsAny(s.rest, allDigits) {
+				return true
+			}
+		case (g.isLoan() || g.sized) && s.oneOf("rev.", "rev"): // TLB S+350, Rev S+300
+			if s.space(); !s.end() && !s.oneOf("from", "to", "at", "guidance", "talk", "price", "range") {
+				return true
+			}
+		case g.kind == marginAlone && (s.oneOf("ratchet", "margin ratchet", "esg ratchet", "leverage grid", "margin grid", "grid") || text[i-1] == '(' && s.oneOf("step-down", "step down", "stepdown")):
+			if endsWithLaterStep(before) { // E+400 down to E+350 margin ratchet
+				return true
+			}
+		case text[i-1] == '(' && rankOf(before) == 0: // 7.5% (7.75% talk, 8% IPT)
+			inside, _, _ := bytes.Cut(s.rest, []byte(")"))
+			if first, rest, listed := bytes.Cut(inside, []byte(",")); listed && rankOf(first) > 0 && rankOf(rest) > 0 && bytes.ContainsAny(first, allDigits) && bytes.ContainsAny(rest, allDigits) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const allDigits = "0123456789"
+
+// endsWithLaterStep reports whether a text ends with the number of a step after another one, and no comma.
+func endsWithLaterStep(text []byte) bool {
+	text = bytes.TrimRight(text, " (")
+	if n := len(text); text[n-1] == ',' || text[n-1] == ';' {
+		return false
+	}
+	at, next := joint(text, false)
+	if at < 0 {
+		return false
+	}
+	later, numbers := text[next:], 0
+	for i, c := range later {
+		if isDigit(c) && (i == 0 || !isDigit(later[i-1])) {
+			numbers++
+		}
+	}
+	return numbers == 1
+}
+
+// joins reports whether words may be between two steps: upsized and downsized are said of a size alone.
+func (g *grammar) joins(words []byte) bool {
+	return g.sized || g.kind == orderSteps || !saysAny(words, []string{"upsized", "downsized"})
+}
+
+// isWider reports whether a price with a stage is further from the result than one without: higher, or of an issue lower.
+func (g *grammar) isWider(staged, price *Reading) bool {
+	talked, result := &staged.Main, &price.Main
+	if staged.Yield.Lo.Set && price.Yield.Lo.Set {
+		talked, result = &staged.Yield, &price.Yield
+	}
+	switch {
+	case !talked.Hi.Set || !talked.Lo.Set || !result.Hi.Set || !result.Lo.Set || g.sized || g.kind == debtSteps:
+		return false
+	case g.kind == priceSteps:
+		return talked.Lo.less(result.Lo)
+	}
+	return result.Hi.less(talked.Hi)
+}
