@@ -87,7 +87,7 @@ var doors = map[string][]string{
 	// The pages. They meet only in internal/ui.
 	"internal/ui/deals":    {"schemas/...", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/console":  {"schemas/...", "sql/quote", "internal/chart", "internal/safesql", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
-	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
+	"internal/ui/operator": {"schemas/...", "internal/attempts", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid", "internal/words"},
 	"internal/ui/study":    {"schemas/...", "sql/explorer", "internal/chart", "internal/ui/asof", "internal/ui/frame", "internal/ui/grid"},
 	"internal/ui/asof":     {"schemas/...", "load", "sql/answer", "sql/explorer", "sql/quote", "transform"}, // the only way from a page to a lake
 	"internal/watch":       {"schemas/...", "load/...", "internal/exitcode", "internal/logs", "internal/process", "internal/watch/schedule"},

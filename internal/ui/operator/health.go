@@ -17,6 +17,7 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
+	"dealflow/internal/words"
 	"dealflow/schemas/api"
 	"dealflow/schemas/lake"
 )
@@ -531,7 +532,7 @@ func quarantineTable(q *frame.Request, records []Quarantined) (t *grid.Table, sa
 		if r.DealID != nil {
 			deal = grid.Cell{Text: fmt.Sprint(*r.DealID), Link: q.Link(fmt.Sprintf("deals?q=%d", *r.DealID))} // no version of it may be known
 		}
-		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: grid.Bytes(r.Bytes)}, grid.Moment(r.ObservedAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
+		t.Add(feedCell(q, r.Feed), deal, grid.Cell{Text: r.Reason}, grid.Words(r.Detail), grid.Cell{Text: words.Size(r.Bytes)}, grid.Moment(r.ObservedAt), grid.Cell{Text: r.ID, Link: q.Link("quarantine/" + r.ID), Title: "dealflow quarantine show " + r.ID})
 	}
 	if len(records) > quarantinedShown {
 		said = fmt.Sprintf("%s; the table has the first %d, and dealflow quarantine list has all.", grid.Plural(int64(len(records)), "record", "records"), quarantinedShown)

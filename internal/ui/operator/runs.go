@@ -15,6 +15,7 @@ import (
 	"dealflow/internal/ui/asof"
 	"dealflow/internal/ui/frame"
 	"dealflow/internal/ui/grid"
+	"dealflow/internal/words"
 	"dealflow/schemas/lake"
 )
 
@@ -347,7 +348,7 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 		return err
 	}
 	if files.Known {
-		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, grid.Bytes(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: removedSaid(files)})
+		d.Facts = append(d.Facts, frame.Fact{Name: "Files added", Value: fmt.Sprintf("%d, %s", files.Added, words.Size(files.AddedBytes))}, frame.Fact{Name: "Files removed", Value: removedSaid(files)})
 	}
 	if d.StagesSaid != "" && !q.View.Pinned() { // an attempt is of now
 		d.Facts = append(d.Facts, frame.Fact{Name: "Stages", Value: d.StagesSaid})
@@ -364,7 +365,7 @@ func (s *source) fill(q *frame.Request, d *runData, page *frame.Content, c *lake
 		f := &c.Feeds[i]
 		d.Feeds.Add(feedCell(q, f.Feed), grid.Cell{Text: f.Outcome, Class: outcomeClass(f.Outcome)}, grid.Whole(f.Deals), grid.Whole(f.Added), grid.Whole(f.Changed), grid.Whole(f.Removed), grid.Whole(f.NotEntitled),
 			grid.Whole(f.Reappeared), grid.Whole(f.Unchanged), grid.Whole(f.Quarantined), grid.Whole(f.DriftCount()), grid.Words(f.Error))
-		d.Traffic.Add(grid.Cell{Text: f.Feed.String()}, grid.Whole(f.Pages), grid.Whole(f.Requests), grid.Cell{Text: grid.Bytes(f.Bytes)}, grid.Whole(f.Retries), seconds(f.WaitedMS), grid.Whole(f.Sweeps), grid.Whole(f.Confirmations), seconds(f.ExtractMS), seconds(f.WriteMS))
+		d.Traffic.Add(grid.Cell{Text: f.Feed.String()}, grid.Whole(f.Pages), grid.Whole(f.Requests), grid.Cell{Text: words.Size(f.Bytes)}, grid.Whole(f.Retries), seconds(f.WaitedMS), grid.Whole(f.Sweeps), grid.Whole(f.Confirmations), seconds(f.ExtractMS), seconds(f.WriteMS))
 	}
 	commits := q.View.Commits()
 	d.Checks = checksTable(c.Checks)
@@ -391,7 +392,7 @@ func removedSaid(f FileChange) string {
 	case f.RemovedBytes < 0:
 		return fmt.Sprintf("%d, their size is not known", f.Removed)
 	}
-	return fmt.Sprintf("%d, %s", f.Removed, grid.Bytes(f.RemovedBytes))
+	return fmt.Sprintf("%d, %s", f.Removed, words.Size(f.RemovedBytes))
 }
 
 func mainRun(q *frame.Request) (asof.Query, error) {
