@@ -146,13 +146,13 @@ func TestFindingsAreDocumented(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([a-z]+) \\|").FindAllStringSubmatch(table, -1) {
 		documented[row[1]] = row[2]
 	}
-	for kind, severity := range status.Kinds {
+	for kind, severity := range status.Kinds() {
 		if documented[kind] != severity {
 			t.Errorf("finding %s of severity %s: the page says %q", kind, severity, documented[kind])
 		}
 	}
-	if len(documented) != len(status.Kinds) {
-		t.Errorf("the page has %d kinds of findings, want %d", len(documented), len(status.Kinds))
+	if len(documented) != len(status.Kinds()) {
+		t.Errorf("the page has %d kinds of findings, want %d", len(documented), len(status.Kinds()))
 	}
 }
 
@@ -187,7 +187,7 @@ func TestConclude(t *testing.T) {
 		if got := (&attempts.Attempt{Result: at.result}); got.Outcome != c.outcome || got.Failed() != c.failed || *got.ExitCode != c.code {
 			t.Errorf("exit code %d, reported %+v: got %s, failed %t; want %s, %t", c.code, c.reported, got.Outcome, got.Failed(), c.outcome, c.failed)
 		}
-		if todo := advice.After(&attempts.Attempt{Result: at.result, Command: "run"}); c.failed && todo == "" {
+		if todo := advice.AfterAttempt(&attempts.Attempt{Result: at.result, Command: "run"}); c.failed && todo == "" {
 			t.Errorf("exit code %d: nothing to do", c.code)
 		}
 	}

@@ -53,12 +53,12 @@ several commands may have another value for one of them: sync.deadline.`,
 	return cmd
 }
 
-func runConfigShow(a *app, cmd *cobra.Command, path []string, origin bool) error {
+func runConfigShow(a *app, cmd *cobra.Command, named []string, origin bool) error {
 	var all []shownSetting
-	if len(path) == 0 {
+	if len(named) == 0 {
 		all = a.allSettings(cmd)
 	} else {
-		command, err := commandNamed(cmd.Root(), path)
+		command, err := commandNamed(cmd.Root(), named)
 		if err != nil {
 			return err
 		}

@@ -123,8 +123,9 @@ var noSettings = map[string]bool{
 
 // noJSON are commands without a result that --json could print.
 var noJSON = map[string]bool{
-	"ddl": true, "demo": true, "man": true, "serve": true, "ui": true, "watch": true,
-	"bash": true, "zsh": true, "fish": true, "powershell": true,
+	"dealflow ddl": true, "dealflow demo": true, "dealflow man": true, "dealflow serve": true, "dealflow serve hash-secret": true,
+	"dealflow ui": true, "dealflow watch": true, "dealflow help": true,
+	"dealflow completion bash": true, "dealflow completion zsh": true, "dealflow completion fish": true, "dealflow completion powershell": true,
 }
 
 // declared returns all settings of the program.

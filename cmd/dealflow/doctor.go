@@ -16,6 +16,7 @@ import (
 
 	"dealflow/extract"
 	"dealflow/internal/advice"
+	"dealflow/internal/attempts"
 	"dealflow/internal/catalog"
 	"dealflow/internal/pull"
 	"dealflow/internal/words"
@@ -43,6 +44,9 @@ type diagnosis struct {
 
 // errProblems is the error if doctor found problems, which are already printed.
 var errProblems = errors.New("doctor found problems")
+
+// heldAmong is the number of the last attempts among which doctor looks for the run that was held.
+const heldAmong = 50
 
 const (
 	doctorTimeout = time.Minute // for the API, and for the store
@@ -298,7 +302,7 @@ func (a *app) diagnoseLog(ctx context.Context, s store.Store, now time.Time) []d
 		return []diagnosis{problem("lake, log", "run `dealflow verify`", err)}
 	}
 	log := l.Log()
-	return []diagnosis{found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), diagnoseHolds(ctx, l), a.diagnoseNextRun(l, now), a.diagnoseCatalog(ctx, l)}
+	return []diagnosis{found("lake, log", "%d commits, the last one known at %s", log.Number, log.KnownAt), a.diagnoseHolds(ctx, l), a.diagnoseNextRun(l, now), a.diagnoseCatalog(ctx, l)}
 }
 
 // diagnoseNextRun says whether the next run would be refused.
@@ -315,17 +319,23 @@ func (a *app) diagnoseNextRun(l *load.Lake, now time.Time) diagnosis {
 }
 
 // diagnoseHolds looks for feeds that the removal guard holds, and for deals that are kept without evidence.
-func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
+func (a *app) diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	const check = "removals"
 	holds, err := l.Holds(ctx)
 	if err != nil {
 		return problem(check, "check that the account may read objects there", err)
 	}
+	var made []attempts.Attempt // a run that was held completely has no commit
+	if len(holds) > 0 {
+		if made, err = a.attemptsOn(l).Attempts(ctx, heldAmong); err != nil {
+			return problem(check, "check that the account may read objects there", err)
+		}
+	}
 	var held []string
 	var feeds []api.Feed
 	day := ""
 	for n, hold := range holds {
-		if its := advice.HeldDay(l.Log(), nil, &hold); n == 0 || its == day {
+		if its := advice.HeldDay(l.Log(), made, &hold); n == 0 || its == day {
 			day = its
 		} else {
 			day = "" // one run takes one day
@@ -334,7 +344,7 @@ func diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	}
 	if len(held) > 0 {
 		todo := "check the source; if the deals are gone, run " + pull.RemovalCommand(day, feeds...)
-		return problem(check, advice.Possible(l, todo), errors.New(strings.Join(held, "; ")))
+		return problem(check, advice.IfWritable(l, todo), errors.New(strings.Join(held, "; ")))
 	}
 	kept := 0
 	for _, feed := range api.Feeds() {
@@ -399,7 +409,7 @@ func (a *app) diagnoseCatalog(ctx context.Context, l *load.Lake) diagnosis {
 		err = fmt.Errorf("the catalog shows commit %d, want %d", state.Shows.Number, l.Log().Number)
 	}
 	if err != nil {
-		return problem(check, advice.Possible(l, "run `dealflow catalog`"), err)
+		return problem(check, advice.IfWritable(l, "run `dealflow catalog`"), err)
 	}
 	return found(check, "%s shows commit %d", strings.TrimPrefix(filepath.ToSlash(l.Store().URL()), "file://")+"/catalog.duckdb", state.Shows.Number)
 }

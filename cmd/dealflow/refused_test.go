@@ -52,15 +52,15 @@ func TestLakesOnlyRead(t *testing.T) {
 			}
 			return stdout.Bytes()
 		}
-		var status status.Result
-		if err := json.Unmarshal(run(8, "status", "--json", "--max-age", "1h"), &status); err != nil {
+		var said status.Result
+		if err := json.Unmarshal(run(8, "status", "--json", "--max-age", "1h"), &said); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(status.Refused, c.reason) {
-			t.Errorf("%s: refused is %q, want %q", root, status.Refused, c.reason)
+		if !strings.Contains(said.Refused, c.reason) {
+			t.Errorf("%s: refused is %q, want %q", root, said.Refused, c.reason)
 		}
 		todos := map[string]string{}
-		for _, f := range status.Findings {
+		for _, f := range said.Findings {
 			todos[f.Kind] = f.Todo
 		}
 		for _, kind := range []string{"refused", "stale", "quarantine", "catalog"} {

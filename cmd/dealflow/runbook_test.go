@@ -30,7 +30,7 @@ func TestRunbookIsComplete(t *testing.T) {
 	for _, e := range exitcode.Table() {
 		codes = append(codes, strconv.Itoa(e.Code))
 	}
-	for kind := range status.Kinds {
+	for kind := range status.Kinds() {
 		findings = append(findings, kind)
 	}
 	lines, warnings := sourceWarnings(t)

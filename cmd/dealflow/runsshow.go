@@ -107,7 +107,7 @@ func (a *app) findRun(ctx context.Context, l *load.Lake, name string) (*runlist.
 	return nil, usagef("%d runs begin with %q, want one; type more of the id, or the commit's number", len(ids), name)
 }
 
-// runlist.Row returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit. waiting are
+// runRow returns the commit with a number, or the attempt with a run id, or both. The number is 0 without a commit. waiting are
 // attempts that are not among the entries.
 func (a *app) runRow(ctx context.Context, l *load.Lake, number int64, id string, entries []attempts.Entry, waiting []attempts.Attempt) (*runlist.Row, error) {
 	var commits []lake.Commit
@@ -166,7 +166,7 @@ func (a *app) printAttempt(t *attempts.Attempt) error {
 	if t.Error != "" {
 		fmt.Fprintf(a.Stdout, "\n%s\n", printableLines(t.Error))
 	}
-	if todo := advice.After(t); todo != "" {
+	if todo := advice.AfterAttempt(t); todo != "" {
 		fmt.Fprintf(a.Stdout, "to do: %s\n", todo)
 	}
 	for _, warning := range t.Warnings {

@@ -107,7 +107,7 @@ func (s *settings) addGlobal(flags *pflag.FlagSet) {
 	flags.StringVar(&s.workDir, "work-dir", "", "local folder for unfinished files (default: the system's)")
 	flags.StringVar(&s.caching, "cache-dir", "", "local folder for copies of files of a lake on S3 (default: the user's cache folder)")
 	flags.IntVar(&s.cacheGB, "cache-gb", 20, "maximum size of the cache folder, in GB")
-	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object")
+	flags.BoolVar(&s.json, "json", false, "print the result as one JSON object; refused by commands without such a result")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "log each step")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only warnings and errors on stderr")
 	flags.StringVar(&s.format, "log-format", logText, "form of the lines on stderr: text or json")

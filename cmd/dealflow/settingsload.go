@@ -15,7 +15,8 @@ import (
 
 // loadSettings sets the flags that are not on the command line: from the environment, or else from the settings file.
 func (a *app) loadSettings(cmd *cobra.Command) error {
-	if a.settings.json && noJSON[cmd.Name()] {
+	// Of DEALFLOW_JSON, which all commands see, only those that have such a result take notice.
+	if a.settings.json && noJSON[cmd.CommandPath()] {
 		return usagef("--json: `%s` has no result in JSON; for JSON lines on stderr, pass --log-format json", cmd.CommandPath())
 	}
 	if noSettings[cmd.Name()] {

@@ -122,7 +122,7 @@ func (a *app) emptyStatus(ctx context.Context, where store.Store, reason error) 
 	if err == nil {
 		var s *status.Result
 		if s, err = status.InspectEmpty(ctx, where, cfg); err == nil {
-			return s.Unknown()
+			return s.Empty()
 		}
 	}
 	return a.unreadable(where, a.Now(), errors.Join(reason, err))
@@ -155,7 +155,7 @@ func (a *app) printEmpty(ctx context.Context, where store.Store, cfg status.Conf
 	}
 	reason = fmt.Errorf("%w: %s has no commit", load.ErrNoLake, where.URL())
 	if a.settings.json {
-		return errors.Join(reason, printJSON(a.Stdout, s.Unknown()))
+		return errors.Join(reason, printJSON(a.Stdout, s.Empty()))
 	}
 	a.printWaiting(s.Waiting)
 	for _, f := range s.Findings {

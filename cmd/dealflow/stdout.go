@@ -37,7 +37,8 @@ func (o *output) Write(p []byte) (int, error) {
 	needed := o.needed.Load()
 	if !errors.Is(err, syscall.EPIPE) {
 		if err != nil && needed {
-			o.failed.CompareAndSwap(nil, &err)
+			first := err
+			o.failed.CompareAndSwap(nil, &first)
 		}
 		return n, err
 	}

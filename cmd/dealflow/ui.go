@@ -457,7 +457,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	if err != nil {
 		return nil, e.gone(err)
 	}
-	log := s.From().Log()
+	log := s.Opened().Log()
 	h := &operator.Health{Now: cfg.Now, MaxAge: time.Duration(s.MaxAgeSeconds) * time.Second}
 	for _, f := range s.Findings {
 		h.Findings = append(h.Findings, heldFinding(s, f))
@@ -484,7 +484,7 @@ func (e *explorer) health(ctx context.Context) (*operator.Health, error) {
 	h.Attempts = runsOf(runlist.Merge(log.Commits, log, s.Attempts()))
 	h.Size = sizeFacts(s)
 	h.Quarantine, err = store.Within(ctx, o.timeout, status.ErrNoAnswer, func(ctx context.Context) ([]operator.Quarantined, error) {
-		return openQuarantine(ctx, s.From())
+		return openQuarantine(ctx, s.Opened())
 	})
 	if err != nil {
 		h.QuarantineFlaw = err.Error() // the rest is known, and may say why
@@ -599,7 +599,7 @@ func runsOf(rows []runlist.Row) []operator.Run {
 	for i := range rows {
 		r := operator.Run{Commit: rows[i].Commit, Attempt: rows[i].Attempt}
 		if r.Attempt != nil && r.Commit.Number == 0 {
-			r.Todo = advice.After(r.Attempt)
+			r.Todo = advice.AfterAttempt(r.Attempt)
 			if exitcode.WasHeld(r.Attempt.ExitCode) {
 				r.Commit.Outcome = lake.OutcomeHeld // the record says that it failed
 			}

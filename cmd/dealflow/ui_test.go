@@ -43,9 +43,9 @@ func TestExplorerSaysStatus(t *testing.T) {
 		}
 		return h.Verdict()
 	}
-	for kind, severity := range status.Kinds {
+	for kind, severity := range status.Kinds() {
 		bad := map[string]bool{"failed": true, "held": true, "stale": true}[verdict(kind)]
-		if bad != (severity == verdictProblem) {
+		if bad != (severity == status.Problem) {
 			t.Errorf("%s is a %s, and the verdict is %s", kind, severity, verdict(kind))
 		}
 	}
@@ -86,7 +86,7 @@ func TestExplorerSaysStatus(t *testing.T) {
 		s := &status.Result{}
 		s.LastFailure = new(status.ShortOf(ended))
 		s.LastFailure.Open = !c.over
-		if got := heldFinding(s, status.Finding{Kind: "failed", Severity: verdictProblem, Reason: status.FailureText(ended), Todo: advice.After(ended)}); got.Kind != c.kind || got.Todo != c.todo {
+		if got := heldFinding(s, status.Finding{Kind: "failed", Severity: status.Problem, Reason: status.FailureText(ended), Todo: advice.AfterAttempt(ended)}); got.Kind != c.kind || got.Todo != c.todo {
 			t.Errorf("%s: got %s and %q, want %s and %q", c.name, got.Kind, got.Todo, c.kind, c.todo)
 		}
 	}
@@ -110,7 +110,7 @@ func TestExplorerSaysWhatHolds(t *testing.T) {
 	ended.SnapshotDate = "2026-03-11"
 	s.LastFailure = new(status.ShortOf(ended))
 	s.LastFailure.Open = true
-	got := heldFinding(s, status.Finding{Kind: "failed", Reason: status.FailureText(ended), Todo: advice.After(ended)})
+	got := heldFinding(s, status.Finding{Kind: "failed", Reason: status.FailureText(ended), Todo: advice.AfterAttempt(ended)})
 	want := []string{"emptied_columns: bond/ig/priced: 112 (spread of 429 deals, such as 100412)", "emptied_lists: loan/af/priced: 9 (banks)"}
 	if !slices.Equal(got.Details, want) || got.RunID != "01a2" || got.Todo != todo {
 		t.Errorf("got %q of %s, and %s", got.Details, got.RunID, got.Todo)

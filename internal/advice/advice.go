@@ -1,4 +1,3 @@
-// Package advice says what to do about what has happened: a command, in backquotes, that mends it.
 package advice
 
 import (
@@ -16,8 +15,8 @@ import (
 	"dealflow/schemas/lake"
 )
 
-// After returns the command that mends what ended an attempt; "" if it needs nothing.
-func After(t *attempts.Attempt) string {
+// AfterAttempt returns the command that mends what ended an attempt; "" if it needs nothing.
+func AfterAttempt(t *attempts.Attempt) string {
 	if t.Outcome == attempts.OutcomeKilled {
 		return "see what ended the process (memory, a restart of the machine), then " + again(t.Command)
 	}
@@ -117,15 +116,15 @@ func ReadDataFlag(read string) string {
 	return " --read-data=" + read
 }
 
-// Lost is what to do about a lost commit.
-const Lost = "`dealflow verify` says what to do"
+// LostCommit is what to do about a lost commit.
+const LostCommit = "`dealflow verify` says what to do"
 
 // writingCommand matches a command in a to-do that ends with an error on a lake to which this program may not write.
 var writingCommand = regexp.MustCompile("`dealflow (run|sync|watch|catalog|compact|replay|expire|quarantine retry|iceberg publish)[` ]")
 
-// Possible returns a to-do that can be done: if it names a command that a lake refuses, because this program may not write
+// IfWritable returns a to-do that can be done: if it names a command that a lake refuses, because this program may not write
 // to it, what to do about that takes its place.
-func Possible(l *load.Lake, todo string) string {
+func IfWritable(l *load.Lake, todo string) string {
 	if !writingCommand.MatchString(todo) {
 		return todo
 	}
@@ -141,7 +140,7 @@ func BeforeWriting(l *load.Lake) string {
 	case errors.As(err, &advised):
 		return advised.Todo()
 	default:
-		return Lost
+		return LostCommit
 	}
 }
 

@@ -1,4 +1,3 @@
-// Package runlist lists runs: the commits of a lake, and the attempts that made none.
 package runlist
 
 import (

@@ -22,7 +22,7 @@ import (
 
 // Finding is something that a person should know: what it is, and the command that mends it.
 type Finding struct {
-	Kind     string `json:"kind"`     // one of Kinds
+	Kind     string `json:"kind"`     // one of Kinds()
 	Severity string `json:"severity"` // problem or warning
 	Feed     string `json:"feed"`     // "" if it is about the lake
 	Reason   string `json:"reason"`
@@ -36,8 +36,8 @@ const (
 	Problem = "problem"
 )
 
-// Kinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
-var Kinds = map[string]string{
+// kinds are all kinds of findings, with their severity. docs/reference/status.md explains them.
+var kinds = map[string]string{
 	"failed":     Problem,
 	"empty":      Problem,
 	"stale":      Problem,
@@ -64,11 +64,14 @@ var Kinds = map[string]string{
 	"missed":      Warning,
 }
 
+// Kinds returns all kinds of findings, with their severity.
+func Kinds() map[string]string { return maps.Clone(kinds) }
+
 func (v *Verdict) add(kind, feed, todo, reason string, args ...any) {
 	if len(args) > 0 {
 		reason = fmt.Sprintf(reason, args...)
 	}
-	v.Findings = append(v.Findings, Finding{Kind: kind, Severity: Kinds[kind], Feed: feed, Reason: reason, Todo: todo})
+	v.Findings = append(v.Findings, Finding{Kind: kind, Severity: kinds[kind], Feed: feed, Reason: reason, Todo: todo})
 }
 
 // conclude sorts the findings and sets the state.
@@ -92,7 +95,7 @@ func (in *inspection) judge(s *Result) {
 	in.judgeLake(s)
 	in.judgeWatch(s)
 	for i := range s.Findings {
-		s.Findings[i].Todo = advice.Possible(in.lake, s.Findings[i].Todo)
+		s.Findings[i].Todo = advice.IfWritable(in.lake, s.Findings[i].Todo)
 	}
 	s.conclude()
 }
@@ -110,9 +113,9 @@ func (in *inspection) judgeRuns(s *Result) {
 		case r.Number > 0 || !t.Failed():
 		case t.FoundDamage(): // addDamage
 		case r.Command == lake.CommandRun || r.Command == lake.CommandSync && !judged[lake.CommandRun]:
-			s.add("failed", "", advice.After(t), "%s", FailureText(t))
+			s.add("failed", "", advice.AfterAttempt(t), "%s", FailureText(t))
 		case r.Command != lake.CommandSync:
-			s.add("maintenance", "", advice.After(t), "%s", FailureText(t))
+			s.add("maintenance", "", advice.AfterAttempt(t), "%s", FailureText(t))
 		}
 		judged[r.Command] = true
 	}
@@ -202,7 +205,7 @@ func (v *Verdict) addStale(at lake.Instant, feeds []*Feed, maxAge time.Duration)
 		names[i] = f.Feed.String()
 		held = held && f.Held != nil
 		if f.LastFailure != nil && why == "" {
-			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, words.Reason(f.LastFailure.Error, f.LastFailure.RunID))
+			why = fmt.Sprintf("; since then, at %s: %s: %s", f.LastFailure.StartedAt, f.LastFailure.Outcome, words.Reason(pull.HeldBy(f.LastFailure.Error), f.LastFailure.RunID))
 		}
 	}
 	if len(feeds) == 1 {
@@ -300,7 +303,7 @@ func (in *inspection) newDrift(feed api.Feed) (fresh []lake.Drift, commit int64)
 // judgeLake adds findings about the lake as a whole.
 func (in *inspection) judgeLake(s *Result) {
 	for i := range s.Lost {
-		s.add("lost", "", advice.Lost, "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
+		s.add("lost", "", advice.LostCommit, "%s, which %s", s.Lost[i].NamedCommit, s.Lost[i].Naming())
 	}
 	if s.Refused != "" {
 		s.add("refused", "", "do what the reason says, then `dealflow run`", "the next run will be refused: %s", strings.ReplaceAll(s.Refused, "\n", "; "))

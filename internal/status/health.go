@@ -24,8 +24,8 @@ func (s *Result) Health() *metrics.Health {
 	for _, f := range s.Findings {
 		counts[f.Kind]++
 	}
-	for _, kind := range slices.Sorted(maps.Keys(Kinds)) {
-		h.Findings = append(h.Findings, metrics.Finding{Kind: kind, Severity: Kinds[kind], Count: counts[kind]})
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		h.Findings = append(h.Findings, metrics.Finding{Kind: kind, Severity: kinds[kind], Count: counts[kind]})
 	}
 	for command, at := range s.succeeded {
 		h.Succeeded[command] = at.Time

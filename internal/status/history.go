@@ -149,7 +149,7 @@ func newestOfEach(entries []attempts.Entry) []attempts.Entry {
 func ShortOf(t *attempts.Attempt) Attempt {
 	return Attempt{
 		RunID: t.RunID, Command: t.Command, StartedAt: t.StartedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, ExitCode: t.ExitCode,
-		Error: t.Error, Commit: t.Commit, Todo: advice.After(t),
+		Error: t.Error, Commit: t.Commit, Todo: advice.AfterAttempt(t),
 	}
 }
 

@@ -1,4 +1,3 @@
-// Package status says whether all is well with a lake, and what to do where it is not.
 package status
 
 import (

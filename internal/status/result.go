@@ -41,8 +41,8 @@ type Result struct {
 	lake *load.Lake // of which this is said
 }
 
-// From returns the lake of which this is said, as it was read.
-func (s *Result) From() *load.Lake { return s.lake }
+// Opened returns the lake of which this is said, as it was read.
+func (s *Result) Opened() *load.Lake { return s.lake }
 
 // Attempts returns the attempts that were read: the newest ones, and the newest of each command.
 func (s *Result) Attempts() []attempts.Attempt { return s.made }
@@ -112,8 +112,8 @@ func Unreadable(lakeURL string, waiting []attempts.Attempt, now time.Time, reaso
 	return u
 }
 
-// Unknown returns what is said of a place without a commit.
-func (s *Result) Unknown() *Unknown {
+// Empty returns what is said of a place without a commit.
+func (s *Result) Empty() *Unknown {
 	u := &Unknown{Lake: s.Lake, Verdict: s.Verdict, Waiting: s.Waiting}
 	u.State = unknown
 	return u

@@ -1,4 +1,3 @@
-// Package words writes numbers, times and errors as a person reads them in a line.
 package words
 
 import (

@@ -18,9 +18,9 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestReasonLine checks what tables and findings show of a reason: the first detail of a list, the last clause of a long
+// TestReason checks what tables and findings show of a reason: the first detail of a list, the last clause of a long
 // line, and the command that shows what was left out.
-func TestReasonLine(t *testing.T) {
+func TestReason(t *testing.T) {
 	const all = " … (`dealflow runs show 01AB` has all)"
 	long := strings.Repeat("the lake counts days in UTC, ", 9)
 	for _, test := range []struct{ reason, want string }{

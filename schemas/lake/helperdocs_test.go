@@ -120,7 +120,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`, `TLB S+350, Rev S+300`" + `). Coupons have no steps.
 - Talk and guidance after a price without a stage, and further from the result, may be what it was talked at: ` + "`MS+98, guidance MS+100`, `99.75, talk 99-99.5`" + ` are not
   read. The range of ` + "`7.25%, wide end of talk 7-7.25%`" + ` is no step either, and only a size is ` + "`upsized to`" + ` a number.
-- Final and official guidance follow revised guidance. A loan is launched at its first step, a bond at its last one: ` + "`launched at S+350, flexed to S+325`" + ` is 325.
+- Final guidance follows revised guidance. A loan is launched at its first step, a bond at its last one: ` + "`launched at S+350, flexed to S+325`" + ` is 325.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
@@ -154,6 +154,9 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   ` + "`EUR500m 4x covered`" + ` as orders, which gives a size of less than 200m. In ` + "`EUR150m tap, upsized to EUR200m`" + ` the second size may be that
   of the tap, or of the line: it is not read.
 - Orders of several tranches together are not read: ` + "`EUR5bn combined`, `EUR5bn across both tranches`" + `. Orders at their peak are a maximum.
+- A book is not read if a final number is a quarter of the orders before it or less, and not called orders: ` + "`EUR5bn, final EUR500m`" + ` may have the deal's size. Nor is a
+  size with a smaller one at the launch: ` + "`EUR500m, launch size EUR400m`" + `. Leverage at opening or closing that falls later, and a later figure after a final stage, are not read.
+- A dash before the word of an outlook may be a separator: ` + "`BBB-Stable`" + ` is ambiguous.
 - The number after a ratchet or a grid is not the margin: ` + "`E+400 ratchet down to 325`" + ` is 400. Neither is the later number before one: ` + "`E+400 down to E+350 (ratchet)`" + `
   is not read.
 - ` + "`S+` is SOFR in USD and SONIA in GBP. In other currencies, and without a currency, the benchmark is\n  NULL and the number is kept" + `. ` + "`N+`" + ` is NIBOR in NOK.

@@ -104,7 +104,7 @@ func (s *scanner) movedNoted(r *Reading) {
 }
 
 // reofferWords are words before the price that a spread gives.
-var reofferWords = []string{"re-offer price", "reoffer price", "re-offer", "reoffer", "issue price", "offer price", "final price", "cash price", "price", "oid", "at", "ip"}
+var reofferWords = []string{"re-offer price", "reoffer price", "re-offer", "reoffer", "issue price", "offer price", "cash price", "price", "oid", "at", "ip"}
 
 // reoffer skips the price that a spread gives: (re-offer 99.847). Without its words it is a price only after a comma, and
 // with a point: 3mE+475, 99.5.

@@ -29,24 +29,27 @@ func (g *grammar) hasOtherSteps(text []byte) bool {
 		before := text[:i]
 		switch {
 		case !bytes.ContainsAny(before, allDigits):
-		case s.oneOf("end of"): // 7.25%, wide end of talk 7-7.25%
+		case rankIn(before) != rankFinal && s.oneOf("end of"): // 7.25%, wide end of talk 7-7.25%
 			s.space()
 			s.oneOf("the")
 			s.space()
 			if s.stageWord() != nil && bytes.ContainsAny(s.rest, allDigits) {
 				return true
 			}
-		case (g.isLoan() || g.sized) && s.oneOf("rev.", "rev"): // TLB S+350, Rev S+300
-			if s.space(); !s.end() && !s.oneOf("from", "to", "at", "guidance", "talk", "price", "range") {
+		case (g.kind == marginAlone || g.kind == priceSteps || g.sized) && s.oneOf("rev.", "rev"): // TLB S+350, Rev S+300
+			if s.space(); s.end() || s.rest[0] == ',' || !bytes.ContainsAny(s.rest, allDigits) || s.oneOf("from", "to", "at", "guidance", "talk", "price", "range") {
+				continue
+			}
+			if saysAny(text, facilityWords) || g.kind != priceSteps && rankIn(before) == 0 && rankIn(s.rest) == 0 {
 				return true
 			}
-		case g.kind == marginAlone && (s.oneOf("ratchet", "margin ratchet", "esg ratchet", "leverage grid", "margin grid", "grid") || text[i-1] == '(' && s.oneOf("step-down", "step down", "stepdown")):
+		case g.kind == marginAlone && (s.oneOf("ratchet", "grid") || text[i-1] == '(' && s.oneOf("step-down", "step down", "stepdown") && s.char(')')):
 			if endsWithLaterStep(before) { // E+400 down to E+350 margin ratchet
 				return true
 			}
-		case text[i-1] == '(' && rankOf(before) == 0: // 7.5% (7.75% talk, 8% IPT)
+		case text[i-1] == '(' && rankIn(before) == 0: // 7.5% (7.75% talk, 8% IPT)
 			inside, _, _ := bytes.Cut(s.rest, []byte(")"))
-			if first, rest, listed := bytes.Cut(inside, []byte(",")); listed && rankOf(first) > 0 && rankOf(rest) > 0 && bytes.ContainsAny(first, allDigits) && bytes.ContainsAny(rest, allDigits) {
+			if first, rest, listed := bytes.Cut(inside, []byte(",")); listed && rankIn(first) > 0 && rankIn(rest) > 0 && bytes.ContainsAny(first, allDigits) && bytes.ContainsAny(rest, allDigits) {
 				return true
 			}
 		}
@@ -56,23 +59,67 @@ func (g *grammar) hasOtherSteps(text []byte) bool {
 
 const allDigits = "0123456789"
 
-// endsWithLaterStep reports whether a text ends with the number of a step after another one, and no comma.
+// endsWithLaterStep reports whether a text ends with the number of a step to which a ratchet may lead. After a comma the ratchet is a term of
+// its own, and to what a loan was flexed or priced, no ratchet leads.
 func endsWithLaterStep(text []byte) bool {
-	text = bytes.TrimRight(text, " (")
-	if n := len(text); text[n-1] == ',' || text[n-1] == ';' {
+	for cut := true; cut; {
+		text = bytes.TrimRight(text, " (")
+		cut = false
+		for _, word := range []string{" margin", " esg", " leverage", " pricing", " subject to", " a"} {
+			if rest, ok := bytes.CutSuffix(text, []byte(word)); ok {
+				text, cut = rest, true
+			}
+		}
+	}
+	if bytes.HasSuffix(text, []byte(",")) || bytes.HasSuffix(text, []byte(";")) {
 		return false
 	}
 	at, next := joint(text, false)
-	if at < 0 {
+	if at < 0 || rankIn(text[next:]) > 0 {
 		return false
 	}
-	later, numbers := text[next:], 0
-	for i, c := range later {
-		if isDigit(c) && (i == 0 || !isDigit(later[i-1])) {
+	words := scanner{trimmed(text[at:next])}
+	if arrowIn(text) == 0 && !words.oneOf("down to", "to", "reduced to", "cut to", "moves to") {
+		return false
+	}
+	numbers := 0
+	for i, c := range text[next:] {
+		if isDigit(c) && (i == 0 || !isDigit(text[next+i-1])) {
 			numbers++
 		}
 	}
 	return numbers == 1
+}
+
+// isFinalPrice reports whether a step is a whole number that an issue price may have, after words of which desks say both prices and spreads.
+func isFinalPrice(part []byte) bool {
+	s := scanner{trimmed(part)}
+	if !s.oneOf("final price", "final pricing", "final terms") {
+		return false
+	}
+	if s.space(); s.char('@') || s.char(':') {
+		s.space()
+	}
+	n, ok := s.number(decimal)
+	return ok && issueBounds.contain(n) && s.end()
+}
+
+// isOtherSize reports whether a size after another one without a stage may be of something else: the deal's size after its orders, as in
+// EUR5bn, final EUR500m, or one of two at the launch, as in EUR500m, launch size EUR400m. words join the two steps.
+func (g *grammar) isOtherSize(previous, words, part []byte, r, before *Reading) bool {
+	size, from := r.Main.Hi, before.Main.Lo
+	if !size.Set || !from.Set {
+		return false
+	}
+	isStaged := len(trimmed(words)) == 0
+	switch {
+	case g.kind == orderSteps:
+		return (isStaged || saysAny(words, []string{"raised", "increased", "upsized", "grew"})) && !saysAny(part, orderWords) && !from.less(size.times(4))
+	case g.sized:
+		plain := scanner{trimmed(previous)}
+		return isStaged && saysAny(part, launchWords) && size.less(from) && plain.anySize(before.Currency) && plain.end()
+	}
+	return false
 }
 
 // joins reports whether words may be between two steps: upsized and downsized are said of a size alone.

@@ -53,7 +53,7 @@ func (s *scanner) moved() bool {
 // onlyStaged reads a text of one step with a stage that the parser does not know.
 func (g *grammar) onlyStaged(text []byte, siblings Siblings, r *Reading) bool {
 	rest, stage := withoutStage(text)
-	if isFirst(stage) && rankOf(rest) > 0 { // IPT E+500 talk 490, size 500m
+	if isFirst(stage) && rankIn(rest) > 0 { // IPT E+500 talk 490, size 500m
 		return false
 	}
 	return stage != nil && !g.hasRead(text, rest) && !g.isTooEarly(stage, true) && g.readStaged(rest, stage, siblings, r, true)
@@ -73,6 +73,7 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 	}
 	whole := text
 	var before Reading
+	var previous, words []byte // the step before, and what joins it with this one
 	ranked := 0
 	for n := 0; ; n++ {
 		at, next := joint(text, named)
@@ -91,6 +92,9 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && g.isFirstStage(part) { // MS+95, IPTs MS+110
 			return no
 		}
+		if ranked == 0 && n > 0 && g.kind == spreadAlone && isFinalPrice(part) { // T+110, final price 99
+			return no
+		}
 		if !g.isStepOf(part, n, final) || !final && !g.joins(text[at:next]) {
 			return no
 		}
@@ -103,10 +107,10 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 			if !r.continues(&before) {
 				return ambiguous
 			}
-			if !g.follows(r, &before) || g.sized && saysAny(part, launchWords) && r.Main.Hi.less(before.Main.Hi) {
+			if !g.follows(r, &before) || bare && g.isOtherSize(previous, words, part, r, &before) {
 				return no
 			}
-			if bare && 0 < rank && rank < rankRevised && arrowIn(whole) == 0 && g.isWider(r, &before) { // MS+98, guidance MS+100: what it was talked at?
+			if bare && 0 < rank && rank < rankFinal && rank != rankRevised && arrowIn(whole) == 0 && g.isWider(r, &before) { // MS+98, guidance MS+100: what it was talked at?
 				return ambiguous
 			}
 			r.inherit(&before)
@@ -118,7 +122,7 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 			}
 			return no
 		}
-		before, text = *r, bytes.TrimLeft(text[next:], " ")
+		before, previous, words, text = *r, part, text[at:next], bytes.TrimLeft(text[next:], " ")
 	}
 }
 
@@ -130,8 +134,8 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		}
 		s := scanner{text[i:]}
 		inside := text[i-1] == '('
-		listed := i > 1 && (text[i-2] == ',' || text[i-2] == ';') && rankOf(text[:i]) == 0
-		if !s.earlier(inside, listed, rankOf(text[:i])) {
+		listed := i > 1 && (text[i-2] == ',' || text[i-2] == ';') && rankIn(text[:i]) == 0
+		if !g.earlier(&s, inside, listed, g.rankOf(text[:i])) {
 			continue
 		}
 		earlier := s.rest
@@ -152,7 +156,7 @@ func (g *grammar) reversed(text []byte, siblings Siblings, r *Reading) bool {
 		if !g.step(earlier, siblings, r, &later, false) || !r.continues(&later) || !g.follows(&later, r) || isBare(&later) && bytes.IndexByte(text[:i], '+') < 0 {
 			return false
 		}
-		if rankOf(text[i:]) > 0 && g.isTalkAgain(r, &later) {
+		if rankIn(text[i:]) > 0 && g.isTalkAgain(r, &later) {
 			return false
 		}
 		later.nameCurrency(r)
@@ -174,7 +178,7 @@ func (g *grammar) isTalkAgain(staged, price *Reading) bool {
 // earlier skips the words before an earlier step: from, was, and in parentheses or after vs a stage that is not the final one. listed says
 // that a comma is before it, and a price without a stage before that: only the first stages are earlier then. rank is that of the price before
 // it, 0 for none: T+60 (revised T+55) and IPT 98 (talk 98.5) are steps in their order.
-func (s *scanner) earlier(inside, listed bool, rank int) bool {
+func (g *grammar) earlier(s *scanner, inside, listed bool, rank int) bool {
 	ahead := *s
 	if ahead.oneOf(reversedWords...) {
 		return ahead.char(' ') && s.skipTo(ahead)
@@ -183,12 +187,13 @@ func (s *scanner) earlier(inside, listed bool, rank int) bool {
 		inside = true
 		ahead.space()
 	}
-	named := rankOf(ahead.rest)
+	named := g.rankOf(ahead.rest)
+	final := named == rankFinal
 	stage := ahead.stage()
 	if rank > 0 && named >= rank || rank == 0 && isStage(stage, stageRevised) {
 		return false
 	}
-	return stage != nil && (inside && !isStage(stage, stageFinal) || listed && isFirst(stage)) && s.skipTo(ahead)
+	return stage != nil && (inside && !final || listed && isFirst(stage)) && s.skipTo(ahead)
 }
 
 // isFirst reports whether a stage is before all others: a price without a stage is later.
@@ -211,7 +216,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		}
 	}
 	var best Reading
-	bestRank, parts, previous := 0, 0, 0
+	bestRank, parts, previous, doubtful := 0, 0, 0, false
 	for begin, i := 0, 0; i <= len(text); i++ {
 		final := i == len(text)
 		if !final && (!isSeparator(text, i) || text[i] == '.' && i > 0 && isLetter(text[i-1]) || g.rankOf(text[begin:i]) == 0 || g.rankOf(text[i:]) == 0) {
@@ -219,7 +224,8 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		}
 		part := text[begin:i]
 		rank := g.rankOf(part)
-		if previous == rankGuidance && rank == rankTalk || parts > 0 && g.isLoan() && saysAny(part, launchWords) || !g.isStepOf(part, parts, final) {
+		doubtful = doubtful || previous == rankGuidance && rank == rankTalk // guidance 8%, talk 7.75%
+		if parts > 0 && g.isLoan() && saysAny(part, launchWords) || !g.isStepOf(part, parts, final) {
 			return false
 		}
 		if rank == 0 || rank == bestRank || !g.step(part, siblings, r, &best, rank >= rankFinal) || parts > 0 && !r.continues(&best) {
@@ -237,7 +243,7 @@ func (g *grammar) listed(text []byte, siblings Siblings, r *Reading) bool {
 		parts++
 	}
 	*r = best
-	return parts > 1 && r.hasNumber() && (!g.priced || bestRank == rankFinal)
+	return parts > 1 && r.hasNumber() && (!doubtful || bestRank >= rankFinal) && (!g.priced || bestRank == rankFinal)
 }
 
 // step reads one step into r. A stage that the parser does not know is left out. After another step a number alone has the benchmark of
@@ -281,7 +287,7 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 // isPricedAt reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.
 func isPricedAt(text []byte) bool {
 	s := scanner{text}
-	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at", "final price", "final pricing", "final terms") {
+	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at") {
 		return false
 	}
 	if s.space(); s.char('@') || s.char(':') {
@@ -362,8 +368,6 @@ func (g *grammar) follows(r, before *Reading) bool {
 		}
 		isPrice := issueBounds.contain(hi) && (g.kind == marginAlone || !hi.isMultipleOf(powers[scale]))
 		return !isPrice && !to.times(4).less(hi.times(3)) && !lo.times(3).less(from)
-	case orderSteps: // EUR5bn, final EUR500m: the deal's size?
-		return from.less(hi.times(4))
 	case premiumSteps:
 		if to.less(whole(10)) {
 			to = whole(10)

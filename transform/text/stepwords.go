@@ -8,7 +8,7 @@ import (
 // trimmed drops spaces and separators around a step.
 func trimmed(text []byte) []byte { return bytes.Trim(text, " ,;/|(") }
 
-// stageRanks are the stages in their order. Guidance that is final or official follows revised guidance, and has a rank of its own.
+// stageRanks are the stages in their order. Final guidance follows revised guidance, and has a rank of its own.
 var stageRanks = [][]byte{stageWhisper, stageIPT, stageTalk, stageGuidance, stageRevised, stageLastGuidance, stageFinal}
 
 // The ranks of some stages.
@@ -25,7 +25,7 @@ const (
 var stageLastGuidance = []byte("LAST GUIDANCE")
 
 // lastGuidanceWords are those of stageGuidance that no other guidance follows.
-var lastGuidanceWords = []string{"final price guidance", "final guidance", "fin. guidance", "fpg", "official price guidance", "official guidance", "opg"}
+var lastGuidanceWords = []string{"final price guidance", "final guidance", "fin. guidance", "fpg", "fg"}
 
 // bookStates are the states of orders in their order. They rank with the stages of the price.
 var bookStates = []struct {
@@ -39,13 +39,13 @@ var bookStates = []struct {
 // bookStateIndex is the index of bookStates.
 var bookStateIndex = indexOf(len(bookStates), func(row int) []string { return bookStates[row].words })
 
-// rankOf returns the rank of the first stage in a text, 0 for none.
-func rankOf(text []byte) int {
+// rankIn returns the rank of the first stage in a text, 0 for none.
+func rankIn(text []byte) int {
 	rank, _ := firstRank(text)
 	return rank
 }
 
-// rankOf returns the rank of the first stage in a text, 0 for none. A loan's launch is before all talk.
+// rankOf is rankIn for the texts of a grammar. A loan's launch is before all talk.
 func (g *grammar) rankOf(text []byte) int {
 	rank, at := firstRank(text)
 	if rank == rankFinal && g.isLoan() && begins(text[at:], "launch") {
