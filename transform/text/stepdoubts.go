@@ -21,41 +21,63 @@ func (g *grammar) isStepOf(part []byte, n int, final bool) bool {
 // hasOtherSteps reports whether a text has two numbers of which one is no step of the price: the range that a price is an end of, another
 // facility, the end of a ratchet, or what several stages in parentheses were.
 func (g *grammar) hasOtherSteps(text []byte) bool {
-	for i := 1; i < len(text); i++ {
+	for i := max(1, bytes.IndexAny(text, allDigits)+1); i < len(text); i++ { // another number is before each of them
 		if text[i-1] != ' ' && text[i-1] != '(' {
 			continue
 		}
-		s := scanner{text[i:]}
-		before := text[:i]
-		switch {
-		case !bytes.ContainsAny(before, allDigits):
-		case rankIn(before) != rankFinal && s.oneOf("end of"): // 7.25%, wide end of talk 7-7.25%
-			s.space()
-			s.oneOf("the")
-			s.space()
-			if s.stageWord() != nil && bytes.ContainsAny(s.rest, allDigits) {
-				return true
-			}
-		case (g.kind == marginAlone || g.kind == priceSteps || g.sized) && s.oneOf("rev.", "rev"): // TLB S+350, Rev S+300
-			if s.space(); s.end() || s.rest[0] == ',' || !bytes.ContainsAny(s.rest, allDigits) || s.oneOf("from", "to", "at", "guidance", "talk", "price", "range") {
-				continue
-			}
-			if saysAny(text, facilityWords) || g.kind != priceSteps && rankIn(before) == 0 && rankIn(s.rest) == 0 {
-				return true
-			}
-		case g.kind == marginAlone && (s.oneOf("ratchet", "grid") || text[i-1] == '(' && s.oneOf("step-down", "step down", "stepdown") && s.char(')')):
-			if endsWithLaterStep(before) { // E+400 down to E+350 margin ratchet
-				return true
-			}
-		case text[i-1] == '(' && rankIn(before) == 0: // 7.5% (7.75% talk, 8% IPT)
-			inside, _, _ := bytes.Cut(s.rest, []byte(")"))
-			if first, rest, listed := bytes.Cut(inside, []byte(",")); listed && rankIn(first) > 0 && rankIn(rest) > 0 && bytes.ContainsAny(first, allDigits) && bytes.ContainsAny(rest, allDigits) {
-				return true
-			}
+		before, after := text[:i], scanner{text[i:]}
+		if isEndOfTalk(after) && rankIn(before) != rankFinal ||
+			(g.kind == marginAlone || g.kind == priceSteps || g.sized) && g.isFacility(before, after) ||
+			g.kind == marginAlone && isRatchet(after, text[i-1] == '(') && endsWithLaterStep(before) ||
+			text[i-1] == '(' && listsStages(after) && rankIn(before) == 0 {
+			return true
 		}
 	}
 	return false
 }
+
+// isEndOfTalk reports whether a text is the rest of 7.25%, wide end of talk 7-7.25%.
+func isEndOfTalk(s scanner) bool {
+	if !s.oneOf("end of") {
+		return false
+	}
+	s.space()
+	s.oneOf("the")
+	s.space()
+	return s.stageWord() != nil && bytes.ContainsAny(s.rest, allDigits)
+}
+
+// isFacility reports whether rev begins another facility, as in TLB S+350, Rev S+300. If another stage is named, and no facility, it is
+// revised; of an issue price it is, too.
+func (g *grammar) isFacility(before []byte, s scanner) bool {
+	whole := s.rest
+	if !s.oneOf("rev.", "rev") {
+		return false
+	}
+	s.space()
+	switch {
+	case s.end(), s.rest[0] == ',', !bytes.ContainsAny(s.rest, allDigits), s.oneOf("from", "to", "at", "guidance", "talk", "price", "range"):
+		return false
+	case saysAny(before, facilityWords), saysAny(whole, facilityWords):
+		return true
+	}
+	return g.kind != priceSteps && rankIn(before) == 0 && rankIn(s.rest) == 0
+}
+
+// isRatchet reports whether a text is a ratchet or a grid, or in parentheses a step-down alone.
+func isRatchet(s scanner, inside bool) bool {
+	return s.oneOf("ratchet", "grid") || inside && s.oneOf("step-down", "step down", "stepdown") && s.char(')')
+}
+
+// listsStages reports whether the rest of parentheses are numbers with their stages: 7.5% (7.75% talk, 8% IPT).
+func listsStages(s scanner) bool {
+	inside, _, _ := bytes.Cut(s.rest, []byte(")"))
+	first, rest, listed := bytes.Cut(inside, []byte(","))
+	return listed && isStaged(first) && isStaged(rest)
+}
+
+// isStaged reports whether a text has a stage and a number.
+func isStaged(text []byte) bool { return rankIn(text) > 0 && bytes.ContainsAny(text, allDigits) }
 
 const allDigits = "0123456789"
 
@@ -91,17 +113,10 @@ func endsWithLaterStep(text []byte) bool {
 	return numbers == 1
 }
 
-// isFinalPrice reports whether a step is a whole number that an issue price may have, after words of which desks say both prices and spreads.
+// isFinalPrice reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.
 func isFinalPrice(part []byte) bool {
 	s := scanner{trimmed(part)}
-	if !s.oneOf("final price", "final pricing", "final terms") {
-		return false
-	}
-	if s.space(); s.char('@') || s.char(':') {
-		s.space()
-	}
-	n, ok := s.number(decimal)
-	return ok && issueBounds.contain(n) && s.end()
+	return s.priceAfter("final price", "final pricing", "final terms") && s.end()
 }
 
 // isOtherSize reports whether a size after another one without a stage may be of something else: the deal's size after its orders, as in

@@ -89,16 +89,16 @@ func (g *grammar) chain(text []byte, siblings Siblings, r *Reading, named bool) 
 		if ranked == rankFinal && rank == 0 { // priced MS+95, now MS+92: in the secondary market
 			return no
 		}
-		if n > 0 && ranked == 0 && rank > 0 && arrowIn(whole) == 0 && g.isFirstStage(part) { // MS+95, IPTs MS+110
+		bare := n > 0 && ranked == 0                                         // no step before has a stage
+		if bare && rank > 0 && arrowIn(whole) == 0 && g.isFirstStage(part) { // MS+95, IPTs MS+110
 			return no
 		}
-		if ranked == 0 && n > 0 && g.kind == spreadAlone && isFinalPrice(part) { // T+110, final price 99
+		if bare && g.kind == spreadAlone && isFinalPrice(part) { // T+110, final price 99
 			return no
 		}
 		if !g.isStepOf(part, n, final) || !final && !g.joins(text[at:next]) {
 			return no
 		}
-		bare := ranked == 0
 		ranked = max(rank, ranked)
 		if final && n == 0 || !g.step(part, siblings, r, &before, final) {
 			return no
@@ -201,8 +201,9 @@ func isFirst(stage []byte) bool { return isStage(stage, stageIPT) || isStage(sta
 
 // isFirstStage reports whether a step begins with such a stage.
 func (g *grammar) isFirstStage(text []byte) bool {
-	s := scanner{trimmed(text)}
-	return isFirst(s.stage()) || g.isLoan() && begins(trimmed(text), "launch")
+	text = trimmed(text)
+	s := scanner{text}
+	return s.stage() != nil && g.rankOf(text) <= rankIPT
 }
 
 // listed reads steps of which each has a stage, in any order, and keeps the one whose stage is the last: 15-20 at IPT, 2 at landing.
@@ -287,14 +288,19 @@ func (g *grammar) step(text []byte, siblings Siblings, r, before *Reading, lates
 // isPricedAt reports whether a step is a number that an issue price may have, after words of which desks say both prices and spreads.
 func isPricedAt(text []byte) bool {
 	s := scanner{text}
-	if !s.oneOf("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at") {
+	return s.priceAfter("reoffer", "re-offer", "priced at", "priced", "pricing at", "prices at", "done at") && (s.end() || s.noted("area", "a") && s.end())
+}
+
+// priceAfter reads one of the words, and a number after it that an issue price may have.
+func (s *scanner) priceAfter(words ...string) bool {
+	if !s.oneOf(words...) {
 		return false
 	}
 	if s.space(); s.char('@') || s.char(':') {
 		s.space()
 	}
 	n, ok := s.number(decimal)
-	return ok && issueBounds.contain(n) && (s.end() || s.noted("area", "a") && s.end())
+	return ok && issueBounds.contain(n)
 }
 
 // isEnough reports whether a step was read.

@@ -8,32 +8,13 @@ import (
 // trimmed drops spaces and separators around a step.
 func trimmed(text []byte) []byte { return bytes.Trim(text, " ,;/|(") }
 
-// stageRanks are the stages in their order. Final guidance follows revised guidance, and has a rank of its own.
-var stageRanks = [][]byte{stageWhisper, stageIPT, stageTalk, stageGuidance, stageRevised, stageLastGuidance, stageFinal}
-
-// The ranks of some stages.
-const (
-	rankIPT = iota + 2
-	rankTalk
-	rankGuidance
-	rankRevised
-	rankLastGuidance
-	rankFinal
-)
-
-// stageLastGuidance is in no reading.
-var stageLastGuidance = []byte("LAST GUIDANCE")
-
-// lastGuidanceWords are those of stageGuidance that no other guidance follows.
-var lastGuidanceWords = []string{"final price guidance", "final guidance", "fin. guidance", "fpg", "fg"}
-
 // bookStates are the states of orders in their order. They rank with the stages of the price.
 var bookStates = []struct {
 	words []string
 	rank  int
 }{
-	{[]string{"peak", "peaked", "pre-rec", "pre rec", "pre-reconciliation", "prerec", "unreconciled", "pre-recon", "earlier", "at open", "initially"}, 2},
-	{[]string{"post-rec", "post rec", "post-reconciliation", "reconciled", "post-recon", "at the end", "now"}, len(stageRanks) + 1},
+	{[]string{"peak", "peaked", "pre-rec", "pre rec", "pre-reconciliation", "prerec", "unreconciled", "pre-recon", "earlier", "at open", "initially"}, rankIPT},
+	{[]string{"post-rec", "post rec", "post-reconciliation", "reconciled", "post-recon", "at the end", "now"}, rankFinal + 1},
 }
 
 // bookStateIndex is the index of bookStates.
@@ -66,15 +47,8 @@ func firstRank(text []byte) (rank, at int) {
 				return bookStates[w.row].rank, i
 			}
 		}
-		if last := s; last.oneOf(lastGuidanceWords...) {
-			return rankLastGuidance, i
-		}
-		if stage := s.stageWord(); stage != nil {
-			for n := range stageRanks {
-				if isStage(stage, stageRanks[n]) {
-					return n + 1, i
-				}
-			}
+		if stage, rank := s.rankedStage(); stage != nil {
+			return rank, i
 		}
 	}
 	return 0, 0
