@@ -120,7 +120,7 @@ The columns are declared in ` + "`schemas/lake/helpers.go`" + `. The texts below
   a discount (` + "`OID 50`, `100 OID`" + `), or another tranche (` + "`5yr T+95, 10yr priced T+110`, `TLB S+350, Rev S+300`" + `). Coupons have no steps.
 - Talk and guidance after a price without a stage, and further from the result, may be what it was talked at: ` + "`MS+98, guidance MS+100`, `99.75, talk 99-99.5`" + ` are not
   read. The range of ` + "`7.25%, wide end of talk 7-7.25%`" + ` is no step either, and only a size is ` + "`upsized to`" + ` a number.
-- Final guidance follows revised guidance. A loan is launched at its first step, a bond at its last one: ` + "`launched at S+350, flexed to S+325`" + ` is 325.
+- Final guidance follows revised guidance; in the other order, and talk after guidance, without a final price they are not read. A loan is launched at its first step, a bond at its last one: ` + "`launched at S+350, flexed to S+325`" + ` is 325.
 - Of several steps of one price the latest counts: ` + "`T+160a > T+130a > T+125`, `from 6.5x to 5.8x`, `2.95% (from 3.4%)`" + `. If each step
   has its stage, the last stage counts: ` + "`15-20 at IPT, 2 at landing`, `$12.5bn peak / $9.8bn final`" + `. A step that is only a number has the
   benchmark of the step before, and is at most a third more and not less than a third of it. Each step must be readable, and about the same benchmark, tenor and currency; two steps of one
