@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,9 +45,6 @@ type diagnosis struct {
 
 // errProblems is the error if doctor found problems, which are already printed.
 var errProblems = errors.New("doctor found problems")
-
-// heldAmong is the number of the last attempts among which doctor looks for the run that was held.
-const heldAmong = 50
 
 const (
 	doctorTimeout = time.Minute // for the API, and for the store
@@ -325,11 +323,9 @@ func (a *app) diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 	if err != nil {
 		return problem(check, "check that the account may read objects there", err)
 	}
-	var made []attempts.Attempt // a run that was held completely has no commit
-	if len(holds) > 0 {
-		if made, err = a.attemptsOn(l).Attempts(ctx, heldAmong); err != nil {
-			return problem(check, "check that the account may read objects there", err)
-		}
+	made, err := a.heldAttempts(ctx, l, holds)
+	if err != nil {
+		return problem(check, "check that the account may read objects there", err)
 	}
 	var held []string
 	var feeds []api.Feed
@@ -355,6 +351,23 @@ func (a *app) diagnoseHolds(ctx context.Context, l *load.Lake) diagnosis {
 		return found(check, "no feed is held; %d deals are kept without evidence that they are gone (`dealflow status`)", kept)
 	}
 	return found(check, "no feed is held, and no deal is kept without evidence")
+}
+
+// heldAttempts returns the attempts that held feeds: a run that was held completely has no commit.
+func (a *app) heldAttempts(ctx context.Context, l *load.Lake, holds []load.Hold) ([]attempts.Attempt, error) {
+	if len(holds) == 0 {
+		return nil, nil
+	}
+	entries, err := attempts.List(ctx, l.Store())
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(e attempts.Entry) bool {
+		return !slices.ContainsFunc(holds, func(h load.Hold) bool { return h.RunID == e.RunID })
+	})
+	all := a.attemptsOn(l)
+	made, err := all.Resolve(ctx, entries)
+	return append(made, all.Waiting(entries)...), err
 }
 
 // clearFolder returns a function that removes the folders and the lock that a probe of a store creates in, and above, the folder

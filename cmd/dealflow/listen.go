@@ -36,7 +36,7 @@ func (b binding) listen(ctx context.Context) (net.Listener, error) {
 	case !loopback && !b.guarded:
 		return nil, usagef("--listen %s: %s", b.address, b.unguarded)
 	case !loopback && !b.encrypted && !b.insecure:
-		return nil, usagef("--listen %s: without TLS, %s would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", b.address, b.exposed)
+		return nil, usagef("--listen %s: %s would cross the network unencrypted; pass --tls-cert and --tls-key, or --behind-proxy if a proxy with TLS is in front of this server, or --insecure-http", b.address, b.exposed)
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", b.address)
 }
